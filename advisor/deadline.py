@@ -1,4 +1,5 @@
-"""Deadline: an exchange with another computer that ends in time, whatever that computer does.
+"""Deadline of an exchange with another computer, which ends in time even if that computer does not
+answer.
 
 Time limits of sockets are for each piece, so that one who sends a byte now and then is waited for
 without end, and looking up a name has none at all. Here the caller stops waiting at the deadline;

@@ -1,4 +1,6 @@
-"""Texts beside those of `units`: money in the displayed currency, hours, shares, dates, tables.
+"""Texts of values: money in the displayed currency, hours, shares, dates, tables.
+
+Those of plain units are in `units`.
 
 Functions from a number to text, and texts of others made safe for a terminal or a spreadsheet.
 """
@@ -79,7 +81,7 @@ def shown_currency() -> Currency:
 
 @contextmanager
 def money_shown_in(currency: Currency) -> Iterator[None]:
-    """Display currency of what is said within the block."""
+    """Context in which money is shown in a currency."""
     token = _shown.set(currency)
     try:
         yield
@@ -129,13 +131,13 @@ def hours(duration: float) -> str:
 
 
 def moment(when: str) -> str:
-    """Date and time in UTC of an ISO 8601 time with an offset; ValueError for no such time."""
+    """Date and time in UTC of an ISO 8601 time with an offset; ValueError for other texts."""
     time = datetime.fromisoformat(when).astimezone(UTC)
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
 def capitalised(words: str) -> str:
-    """Words with a capital at their beginning, the rest as it is: "KV cache", not "Kv cache"."""
+    """Words with a capital at their beginning, otherwise unchanged ("KV cache", not "Kv cache")."""
     return f"{words[:1].upper()}{words[1:]}"
 
 
@@ -173,7 +175,7 @@ def harmless(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """Cell of a table that no spreadsheet runs as a formula: such ones get an apostrophe.
+    """Cell of a table with an apostrophe where a spreadsheet would run it as a formula.
 
     Spreadsheets skip blanks and marks that show nothing before a formula, and some take letters of
     full width for their plain ones.

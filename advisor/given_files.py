@@ -26,7 +26,9 @@ def content(path: Path, most: int) -> bytes:
 
 
 def kept(path: Path, most: int) -> bytes:
-    """Content of a file that the program wrote itself, which no name leads to; as `content`."""
+    """Content of a file that the program wrote itself and that no name leads to; raises what
+    `content` raises.
+    """
     with _opened(path) as file:
         try:
             # None where the system has nothing to give now.
@@ -63,8 +65,10 @@ def text(path: Path, most: int) -> str:
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file that a person names, opened for reading; InputError for one that may not be
-    read, for none, a folder, a pipe or a device.
+    """Regular file that a person names, opened for reading.
+
+    Raises InputError for a file that may not be read, or does not exist, and for a folder, a pipe
+    or a device.
     """
     check_path(path)
     return _opened(path)

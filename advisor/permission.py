@@ -19,7 +19,7 @@ LONGEST_SHOWN = 80  # letters of a value that a message repeats
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Permission:
-    """What a name may open."""
+    """Files and addresses that a name may open."""
 
     files: bool = True  # files of this computer
     network: bool = True  # files of other computers, by paths that begin with two slashes
@@ -36,7 +36,7 @@ _OF_PROCESS: list[Callable[[], Permission]] = [lambda: EVERYTHING]
 
 
 def permitted() -> Permission:
-    """What names may open now: as the context says, else as the process does."""
+    """Present permission: that of the context, or of the process where the context has none."""
     return _NARROWED.get() or _OF_PROCESS[0]()
 
 
@@ -62,7 +62,7 @@ def opens(path: str | Path) -> bool:
 
 
 def check_path(path: str | Path) -> None:
-    """Refuse a path that may not be looked at, before anything looks.
+    """Check that a path may be read, before anything reads it.
 
     Raises:
         InputError: files of this computer, or of others, are not read here.

@@ -51,7 +51,9 @@ SPLIT = {entry.name for entry in INPUTS.of("placement").values()}  # options of 
 
 def find_model(text: str, quant: str | None = None) -> Model:
     """Model by name, GGUF file, config.json, or repository of the Hugging Face Hub (`owner/name`),
-    in a format; None for that of the file or repository, else Q4_K_M.
+    in a format.
+
+    None for a format means that of the file or repository, or Q4_K_M.
 
     Example:
         >>> find_model("llama 3.1 8b")
@@ -120,8 +122,9 @@ def estimate(
     placement: str | None = None,
     **split: Any,
 ) -> Estimate:
-    """Estimate of a runtime in one placement ("gpu-resident", "cpu-offload" or "nvme-offload");
-    without one in the fastest that fits, else the first.
+    """Estimate of a runtime in one placement ("gpu-resident", "cpu-offload" or "nvme-offload").
+
+    Without a placement it is the fastest that fits, or the first where none fits.
 
     Example:
         >>> estimate("llama 3.1 8b", "3090 with 64 GB").strategy.value
@@ -196,8 +199,9 @@ def advise(
 
 
 def task(request: Request) -> Task | None:
-    """Time of an agent's session in the best placement, with what would save most; None where the
-    request has no session, or nothing runs it.
+    """Time of an agent's session in the best placement, with the changes that would save most.
+
+    None where the request has no session, or nothing runs it.
 
     Example:
         >>> asked = Request(model="qwen3 30b a3b", machine="3090 64 GB", session="pinchbench")
@@ -294,7 +298,7 @@ def sweep(
 
 
 def combinations(varied: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
-    """All combinations of the given numbers along one axis; the last field changes fastest.
+    """Combinations of all given numbers along one axis; the last field changes fastest.
 
     Raises:
         InputError: a value that is neither a number nor a list of numbers.

@@ -410,7 +410,9 @@ class Answer:
 
     @lazy
     def of_known(self) -> tuple[str, ...]:
-        """What known speeds of the machine change, and which of them are likely faults."""
+        """Sentences on the effect of known speeds of the machine, and on likely faults among
+        them.
+        """
         if not self.nouns.known:
             return ()
         from advisor.advice import known  # with the diagnosis, loaded only for known speeds
@@ -419,7 +421,7 @@ class Answer:
 
     @lazy
     def next_run(self) -> "NextRun | None":
-        """The run of two minutes that would tell most of it; None where none is worth it."""
+        """Run of two minutes that would narrow the range most; None where no run is worth it."""
         from advisor.advice.next_run import next_run  # loaded only where it is asked for
 
         best = self.advice.best
@@ -495,8 +497,11 @@ def answer(nouns: Nouns) -> Answer:
 
 
 def buys_of(answered: Answer) -> "Buys":
-    """What to buy for the machine of an answer within the budget and at the least speed that its
-    request wants, reading speed where none is stated; nothing where no machine is owned.
+    """Purchases for the machine of an answer, within the budget and at the least speed of its
+    request.
+
+    The least speed is reading speed where none is stated; it is empty for a request without an
+    owned machine.
     """
     from advisor.advice.table.buys import Buys, buys  # loaded only by the finder
 
@@ -525,8 +530,8 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
 
 
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:
-    """Question for the table of options: the request on a machine, which is the present one, or the
-    computer of cards that somebody owns.
+    """Question for the table of options: the request on the present machine, or on the computer of
+    owned cards.
     """
     nothing = Ownership(form=machine.form, nothing=True)
     if nouns.request.nothing:

@@ -231,7 +231,7 @@ INDENT = "  "
 
 
 def lines(short: Brief, reason: str = "") -> Iterator[str]:
-    """Lines of a terminal: judgement, ways, command; `reason` says why nothing is bought."""
+    """Lines of a terminal: judgement, ways and command; `reason` explains why nothing is bought."""
     if short.decode is None or short.low is None or short.high is None:
         yield f"{short.level}  {short.where}"
     else:

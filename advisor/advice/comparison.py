@@ -91,13 +91,15 @@ class Comparison:
         return {id(option): judged for option, judged in pairs}
 
     def as_judged(self, option: Option) -> Option:
-        """The same option as it is judged: without thinking where the model can stop."""
+        """Option with the settings in which it is judged: without thinking where the model can
+        stop.
+        """
         return self._judged_options.get(id(option), option)
 
     @property
     def judged_without_thinking(self) -> str:
-        """That options are judged without thinking, where the model thinks and can stop; else
-        empty.
+        """Note that options are judged without thinking; empty where the model does not think or
+        cannot stop.
         """
         kept = self.options[0]
         if self.as_judged(kept).use.money.thinking_tokens == kept.use.money.thinking_tokens:
@@ -151,8 +153,10 @@ class Comparison:
         return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.runtime))
 
     def card(self, strategy: PlacementStrategy) -> Estimate | None:
-        """Estimate that represents a placement: the fastest that is meant and fits, else the first
-        possible. What a drive is worth beside a faster placement, the fastest engine of all tells.
+        """Estimate that represents a placement: the fastest usual one that fits, or the first
+        possible one.
+
+        The fastest engine of all shows what a drive is worth beside a faster placement.
         """
         possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
         able = usable(possible)

@@ -221,8 +221,10 @@ def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]
 
 
 def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
-    """Input from which the second of two curves is above the first: the last crossing, the first
-    point if it is so from the start, None if it is not at the last point of both.
+    """Last input at which the second of two curves rises above the first.
+
+    It is the first point if the second curve is above from the start, and None if it is not above
+    at the last point.
 
     Between two points log(second / first) is taken as linear in log(at); the curves cross where it
     is zero. Curves end where they are NaN.
@@ -251,7 +253,9 @@ def speed_by_layers(
     requested: Model, machine: Machine, work: Workload, runtime: Runtime = LLAMA_CPP
 ) -> Line | None:
     """Decode speed [tokens/s] with each number of layers on the GPU for which VRAM and RAM are
-    large enough, with what the runtime leaves free.
+    large enough.
+
+    The runtime's free choices stay free.
 
     None without a GPU, and for runtimes that are not told how many or do not take the model.
     """
@@ -277,9 +281,10 @@ def speed_by_layers(
 
 
 def cost_by_tokens(advice: Advice, points: int = 60) -> dict[str, Line]:
-    """Monthly cost, with the value of waiting [USD/month], against tokens generated per month: of
-    the present machine and the verdict's option, up to twice their break-even; none of what does
-    not run, as where there is no machine yet.
+    """Monthly cost, with the value of waiting, against tokens generated per month [USD/month].
+
+    It has lines for the present machine and the verdict's option, up to twice their break-even, and
+    none for what does not run, as where there is no machine yet.
     """
     kept = advice.options[0]
     option = next(iter(advice.choice.named), None)

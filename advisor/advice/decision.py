@@ -1,4 +1,4 @@
-"""What to do, as one table of rules: the first that answers decides, and every door reads it.
+"""Table of rules for what is recommended: the first rule that answers decides, for every door.
 
 Sentences, cards, pages, reports, JSON and assistants say what a `Decision` holds; none decides by
 itself. Each rule looks at a `Situation`: what is kept, its best free setting, what can be bought,
@@ -39,7 +39,7 @@ STOPS_THINKING = "thinking off"  # name of that free setting
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """What the rules look at."""
+    """Facts that the rules read."""
 
     options: Sequence[Option]  # what is kept first
     choice: Choice  # best purchase of the options by price and waiting
@@ -62,17 +62,17 @@ class Situation:
 
     @property
     def kept(self) -> Option:
-        """What one has, as it is set now."""
+        """Option of the present machine with its present settings."""
         return self.options[0]
 
     @property
     def best_kept(self) -> Option:
-        """What one has at its best free setting."""
+        """Option of the present machine at its best free setting."""
         return self.step or self.kept
 
     @property
     def apis(self) -> list[Option]:
-        """APIs, cheapest first; those of a known speed before others."""
+        """Options of APIs, the cheapest first; APIs with a known speed come before others."""
         rows = [each for each in self.options if each.kind is OptionKind.API and each.cost]
         fast = [each for each in rows if each.decode >= self.reading_tps]
         return sorted(fast or rows, key=lambda each: each.monthly or 0.0)
@@ -95,7 +95,7 @@ def serves(option: Option, reading_tps: float) -> bool:
 
 
 def idle_usd(kept: Option) -> float:
-    """Power of a month that a machine takes while nobody asks, where it is on for long; else 0
+    """Monthly cost of power while nobody uses the machine; 0 for a machine that is not on for long
     [USD].
     """
     cost = kept.cost
@@ -109,8 +109,10 @@ def idle_usd(kept: Option) -> float:
 
 
 def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
-    """Best free setting of what is kept that loses no more than people accept: of those nearly as
-    fast as the fastest the one that loses least; None where none is worth a word.
+    """Best free setting of the present machine that loses no more than people accept; None for
+    none.
+
+    Of settings that are nearly as fast as the fastest it is the one that loses least.
     """
     kept = options[0]
     if kept.decode >= FASTER * reading_tps and serves(kept, reading_tps):
@@ -136,9 +138,7 @@ def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
 
 
 def thinking_off(option: Option) -> Option:
-    """The same machine, kept or at a free setting that its name says, with an answer that begins at
-    once.
-    """
+    """Option of the same machine, with thinking off, so that an answer begins at once."""
     if option.kind is OptionKind.KEEP:
         name = STOPS_THINKING
     else:
@@ -157,7 +157,7 @@ def thinking_off(option: Option) -> Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What to do."""
+    """Recommendation, with the rule and options that it comes from."""
 
     rule: str  # name of the rule that decided
     option: Option | None = None  # what to change, buy, rent or call; None to keep what there is
@@ -388,8 +388,9 @@ OF_PURCHASES = ("half an hour a day", "free setting", "slower setting", "purchas
 
 
 def is_close(case: Situation, decision: Decision) -> bool:
-    """Whether a purchase would be decided the other way if what is kept were faster, or slower, by
-    as much as predictions err, and its use less, or more.
+    """Whether a small change would reverse the decision on a purchase.
+
+    The change is the speed of the present machine, within the error of predictions, or its use.
     """
     if decision.rule not in OF_PURCHASES or not case.judged or case.kept.speed is None:
         return False

@@ -13,8 +13,10 @@ from advisor.units import memory
 
 
 def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tuple[Estimate, ...]:
-    """Estimates that a request asks for, in its placement or in each; of the given runtimes where
-    it names none, else of every one that the machine may run.
+    """Estimates of a request, in its placement or in each.
+
+    They are of the runtime that it names, of the given runtimes where it names none, or of all that
+    the machine may run.
     """
     machine = nouns.machine
     if nouns.runtime:

@@ -65,8 +65,9 @@ def installers() -> Mapping[tuple[str, str], InstallerRow]:
 
 
 def systems(estimate: Estimate) -> tuple[System, ...]:
-    """Systems on which a program may run this, the likeliest first: a Mac has its own, and what
-    has no installer for Windows runs on Linux.
+    """Operating systems on which a program may run an estimate, the likeliest first.
+
+    A Mac has its own; a program without an installer for Windows runs on Linux.
     """
     machine = estimate.machine
     if machine.only_of("Apple"):

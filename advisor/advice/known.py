@@ -1,4 +1,4 @@
-"""Known speeds in words: what they moved and by how much, and which of them are likely faults."""
+"""Known speeds in words: their effect on predictions, and likely faults among them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ something of an answer."""
 
 @dataclass(frozen=True, kw_only=True)
 class Taught:
-    """An estimate beside the same without what is known of the machine."""
+    """Estimate with known runs of the machine, and the same estimate without them."""
 
     estimate: Estimate  # with known speeds
 
@@ -40,7 +40,9 @@ class Taught:
 
 
 def sentences(every: Sequence[Known], best: Estimate | None) -> Iterator[str]:
-    """What known speeds change in the best estimate, then a sentence for each likely fault."""
+    """Sentence on the effect of known speeds on the best estimate, then one for each likely
+    fault.
+    """
     if not every:
         return
     doubted = faults(every)
@@ -54,7 +56,7 @@ def sentences(every: Sequence[Known], best: Estimate | None) -> Iterator[str]:
 
 
 def moved(sound: Sequence[Known], taught: Taught) -> str:
-    """What known speeds change: how much, to which speed and range, and from which."""
+    """Sentence on the effect of known speeds: the change, and both speeds with their ranges."""
     speed = taught.estimate.decode
     before = taught.before.decode
     factor = float(taught.estimate.known_factor or 1.0)
@@ -67,7 +69,7 @@ def moved(sound: Sequence[Known], taught: Taught) -> str:
 
 
 def change(factor: float) -> str:
-    """A factor on a speed in words: "10 % faster than such machines usually are"."""
+    """Factor on a speed in words ("10 % faster than such machines usually are")."""
     if abs(factor - 1.0) < LEAST:
         return "as fast as such machines usually are"
     word = "faster" if factor > 1.0 else "slower"
@@ -87,7 +89,7 @@ def _around(speed: Range) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A known speed with how likely it tells of its machine."""
+    """Known speed with the probability that it is typical of its machine."""
 
     run: KnownRun
     weight: float  # probability that it tells of its machine, rather than of a fault

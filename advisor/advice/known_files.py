@@ -23,7 +23,7 @@ def known_in(path: Path) -> tuple[str, ...]:
 
 
 def known_texts(content: bytes, name: str) -> tuple[str, ...]:
-    """Known speeds of what a tool wrote; the name is for errors; raises as `known_in`."""
+    """Known speeds in the output of a tool; `name` is for errors. Raises what `known_in` raises."""
     try:
         runs = read_runs(given_files.decoded(content))
         speeds = [speed for run in runs for speed in _speeds(run)]

@@ -69,7 +69,7 @@ class NextRun:
 
     @property
     def words(self) -> str:
-        """What it is worth, in words."""
+        """Value of the run in words."""
         now = range_of(float(self.before.low), float(self.before.high), number)
         then = range_of(float(self.after.low), float(self.after.high), number)
         return f"takes about two minutes and makes {then} tokens/s of {now}"

@@ -125,8 +125,10 @@ DEGREES = (1, 2, 4, 8)  # numbers of GPUs that hold one copy of the model
 
 
 class Replicas:
-    """Users served by copies of a model with the speed and wait that a request wants, in the chosen
-    runtime or any that queues requests; each kind and number of GPUs is computed once.
+    """Users that copies of a model serve with the speed and wait that a request wants.
+
+    It is in the chosen runtime, or any that queues requests; each kind and number of GPUs is
+    computed once.
     """
 
     def __init__(self, question: Question, request: Request, chosen: Runtime | None = None) -> None:
@@ -245,7 +247,9 @@ class ServingFleet:
 
     @property
     def monthly_high(self) -> float:
-        """Cost of a month where machines are as slow as their ranges say [USD/month]."""
+        """Monthly cost with the number of machines that the slow end of the range needs
+        [USD/month].
+        """
         return sum(part.most_machines * part.cost.total for part in self.parts)
 
     @property
@@ -391,7 +395,7 @@ def heading(users: int, request: Request) -> str:
 
 
 def lines(fleets: Sequence[ServingFleet]) -> Iterable[str]:
-    """One sentence for each fleet; one that says so where there is none."""
+    """Sentences on fleets, one for each; a single sentence where there is none."""
     if not fleets:
         yield NONE_SERVES
     for fleet in fleets:
@@ -413,7 +417,9 @@ def _counted(number: int, what: str) -> str:
 
 
 def cost(fleet: ServingFleet) -> str:
-    """Cost of a month, up to that of the most machines, and at once, with old prices named."""
+    """Sentence on the cost of a fleet: by the month, up to that of the most machines, and at once,
+    with old prices named.
+    """
     if fleet.upfront:
         once = f", {money(fleet.upfront)} at once"
     else:

@@ -38,8 +38,9 @@ def route_bytes(estimate: Estimate) -> dict[Route, float]:
 
 
 def route_use(estimates: Iterable[Estimate]) -> Mapping[Route, RouteUse]:
-    """Use of each route that is taken in a comparison, also by estimates that do not fit: they have
-    the rate that they would reach.
+    """Use of each route in a comparison.
+
+    Estimates that do not fit count too, with the rate that they would reach.
     """
     uses: dict[Route, RouteUse] = {}
     for estimate in estimates:
@@ -169,7 +170,7 @@ class Speeds:
         return map(self.at, range(len(self.formats)))
 
     def take_over(self, others: "Speeds", where: Mask) -> None:
-        """Replace the speeds of some machines, shape (machines,), by those of another record."""
+        """Replace the speeds of some machines, shape (machines,), with those of another record."""
         places = np.flatnonzero(where)
         for name in ("strategies", "runtimes", "formats", *OF_A_REQUEST):
             getattr(self, name)[places] = getattr(others, name)[places]

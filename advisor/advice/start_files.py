@@ -62,8 +62,10 @@ NAMES = {
 
 
 def start_file(kind: StartFile, estimate: Estimate) -> str:
-    """Text of a file that starts the server of an estimate; raises Refusal where the placement does
-    not fit, its command is no server's, or its maker has no image.
+    """Text of a file that starts the server of an estimate.
+
+    Raises Refusal where the placement does not fit, its command is no server's, or its maker has no
+    image.
     """
     command = estimate.command
     if not estimate.fits or "\n" in command or not command.startswith(SERVERS):
@@ -197,8 +199,9 @@ def rented_estimates(question: "Question", options: "Iterable[Option]") -> dict[
 
 
 def skypilot_task(estimate: Estimate) -> str:
-    """Text of the file, to save as `task.yaml`, for a model on a machine with the GPUs to rent;
-    raises Refusal where SkyPilot has no name for the GPU, or the runtime has no setup.
+    """Text of a file `task.yaml` for SkyPilot, for a model on a machine with the GPUs to rent.
+
+    Raises Refusal where SkyPilot has no name for the GPU, or the runtime has no setup.
     """
     setup = estimate.runtime.setup
     if setup is None:
@@ -274,8 +277,9 @@ def has_name(estimate: Estimate) -> bool:
 
 
 def accelerators(gpu: str, count: int) -> str:
-    """A number of GPUs to rent in SkyPilot's form: one name, or a set to take the cheapest of;
-    raises Refusal where it has none.
+    """GPUs to rent in SkyPilot's form: one name with a number, or a set to take the cheapest of.
+
+    Raises Refusal for a GPU without a name there.
     """
     spellings = skypilot_names().get(gpu)
     if spellings is None:

@@ -1,4 +1,4 @@
-"""Task of an agent: how long a session takes, what of it is reading again, and what would save.
+"""Task of an agent: time of a session, its repeated reading, and what would save time.
 
     time of turn k = prompt of P(k) tokens, of which c (P(k) - added) are cached
                      + reply / speed at that context
@@ -37,7 +37,7 @@ ATTENTION = "attention"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PrefixCache:
-    """One row of data/runtimes/prefix_caches.csv: what a runtime keeps of a conversation."""
+    """One row of data/runtimes/prefix_caches.csv: part of a conversation that a runtime keeps."""
 
     runtime: str
     layers: str  # kind of layers that it holds for
@@ -73,7 +73,7 @@ def kind_of_layers(model: Model) -> str:
 
 
 def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
-    """What a runtime keeps of a model's conversation, by its row or that of its engine.
+    """Part of a model's conversation that a runtime keeps, by its row or that of its engine.
 
     Without a row windows are as attention, attention is kept, and states are read again.
     """
@@ -115,7 +115,7 @@ class Task:
 
     @property
     def kept(self) -> float:
-        """Share of what went before that is cached still."""
+        """Share of the earlier conversation that is still cached."""
         if self.session.kept is not None:
             return self.session.kept
         if self.evicted:
@@ -139,7 +139,7 @@ class Task:
 
     @lazy
     def copying(self) -> Floats:
-        """Time of each turn to bring its conversation back, as others had its slot [s]."""
+        """Time of each turn to copy its conversation back, after other users had its slot [s]."""
         gpus = self.machine.gpus
         disk = self.machine.disk
         work = self.turns.work

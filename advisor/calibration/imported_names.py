@@ -16,16 +16,16 @@ def names() -> tuple[str, ...]:
 
 
 def is_imported(name: str) -> bool:
-    """Whether the name is "this" or that of an imported machine, ignoring case."""
+    """Whether a name is "this" or an imported machine's, ignoring case."""
     return is_this(name) or bool(stored_name(name))
 
 
 def is_this(name: str) -> bool:
-    """Whether a name is that of the machine that the program runs on."""
+    """Whether a name means the machine that the program runs on."""
     return name.strip().casefold() == THIS
 
 
 def stored_name(name: str) -> str:
-    """Name as it is stored, whatever its case; empty for none."""
+    """Name in its stored spelling, ignoring case; empty for an unknown name."""
     folded = name.strip().casefold()
     return next((stored for stored in names() if stored.casefold() == folded), "")

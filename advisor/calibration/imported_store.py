@@ -61,7 +61,7 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
 
 
 def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
-    """Merged history after saving imported measurements beside earlier ones of the same machine."""
+    """Measurement history of a machine, with imported measurements merged in and saved."""
     name = name.strip()
     _check(name)
     name = stored_name(name) or name

@@ -1,4 +1,4 @@
-"""Known speeds of this machine: those of the runs that were kept on it."""
+"""Known speeds of this machine, from the runs that were saved on it."""
 
 import json
 from pathlib import Path
@@ -18,8 +18,9 @@ def runs_file() -> Path:
 
 
 def known_here(most: int) -> tuple[str, ...]:
-    """The last known speeds that were kept of this machine; none where they are hidden, or where
-    the file cannot be read, which `runs list` says.
+    """Last known speeds that were saved for this machine.
+
+    They are empty where they are hidden, or where the file cannot be read, which `runs list` says.
     """
     path = runs_file()
     if not permitted().here or not path.exists():

@@ -124,7 +124,7 @@ def forget() -> None:
 
 
 def load(now: datetime | None = None) -> Calibration:
-    """Saved measurements of this machine; a damaged file is renamed, and a note tells of it."""
+    """Saved measurements of this machine; a damaged file is renamed, with a note."""
     sets, notes = _kept()
     if not sets:
         return Calibration(notes=notes)

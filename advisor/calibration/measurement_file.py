@@ -219,7 +219,9 @@ def delete(path: Path) -> None:
 
 
 def moment(when: str) -> datetime:
-    """Time of a measurement, else in UTC; ValueError or TypeError for no ISO 8601 time."""
+    """Time of a measurement, in UTC where it has no offset; ValueError or TypeError for no ISO 8601
+    time.
+    """
     time = datetime.fromisoformat(when)
     if time.tzinfo:
         return time

@@ -1,5 +1,6 @@
-"""Published figures beside their predictions, as data/generated/accuracy_points.csv keeps them, and
-the public advisors that are scored on them, too.
+"""Published figures with their predictions, and with those of public advisors.
+
+They are rows of data/generated/accuracy_points.csv.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Renewed tables: what a person fetched anew, in the data folder, beside the tables of the package.
+"""Renewed tables: tables that a person fetched anew, in the data folder.
 
 A renewal is a file of its own, `tables/TABLE/NUMBER_DAY.csv`, of which the highest number counts.
 It is written beside, synced and renamed, so that a program that is killed leaves the earlier one;
@@ -88,8 +88,10 @@ def day_of(table: str) -> str:
 
 
 def rows(table: str, record: type[Row], *, beside: bool = False) -> tuple[Row, ...]:
-    """Rows of the renewal that counts, or of the last one where it stands `beside` the package's
-    table; of the one before where it is damaged, else none.
+    """Rows of the valid renewal of a table.
+
+    With `beside` they are of the last renewal; of an earlier one where the last is damaged, and
+    empty without any.
     """
     if not beside and counting(table) is None:
         return ()
@@ -100,7 +102,7 @@ def rows(table: str, record: type[Row], *, beside: bool = False) -> tuple[Row, .
 
 
 def keep(table: str, text: str, day: date) -> Renewal:
-    """Let a text be the table's last renewal, all of it or nothing.
+    """Save a text as a table's last renewal, whole or not at all.
 
     Raises:
         StoreError: the folder cannot be written.

@@ -1,5 +1,7 @@
-"""`advise`: estimates, and what to keep, buy or rent; for many users also how many a server takes,
-how long they wait, and the machines that serve all of them.
+"""Command `advise`: estimates, and what to keep, buy or rent.
+
+For many users it also tells how many a server takes, how long they wait, and the machines that
+serve all of them.
 """
 
 import argparse

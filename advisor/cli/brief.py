@@ -12,7 +12,7 @@ from advisor.cli.command import remark, show, tell
 
 
 def answered_to(args: argparse.Namespace) -> Answer:
-    """Answer to a command's request, after what is told of both."""
+    """Answer to a command's request; notes on both are printed first."""
     nouns = args.request.nouns()
     tell(nouns.notes)
     answered = answer(nouns)

@@ -1,5 +1,7 @@
-"""Scenario files: `report run` answers one, `check` judges it against its promises, as a Markdown
-table for a pull request, with `--since` also what moved since an earlier `check --json`.
+"""Commands on scenario files: `report run` answers one, `check` judges it against its promises.
+
+`check` prints a Markdown table for a pull request, with `--since` also what moved since an earlier
+`check --json`.
 """
 
 import argparse

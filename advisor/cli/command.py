@@ -32,7 +32,7 @@ def tell(notes: Iterable[str]) -> None:
 
 @contextmanager
 def output(path: Path | None, mode: str = "w") -> Iterator[Any]:
-    """A file to write to, standard output without a path; what cannot be written is said."""
+    """File to write to, or standard output without a path; an error says what cannot be written."""
     if path is None:
         yield sys.stdout.buffer if "b" in mode else sys.stdout
         return
@@ -64,7 +64,7 @@ def collected() -> Iterator[list[tuple[object, str]]]:
 
 
 def remark(args: argparse.Namespace, notes: Iterable[str]) -> None:
-    """Print notes that stand beside a text on standard error."""
+    """Print notes on standard error, beside the text."""
     if not args.json or _answers.get() is not None:
         for note in notes:
             print(harmless(f"note: {note}"), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`diagnose`, `watch` and `runs`: measured speeds beside the predicted ones.
+"""Commands `diagnose`, `watch` and `runs`: measured speeds compared with predicted ones.
 
 `diagnose` says why one differs, `watch` the same of a running server, `runs` keeps those of tools
 and fills the form with which they are sent.

@@ -133,7 +133,9 @@ def _assumption(assumption: Assumption) -> Json:
 
 
 def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Estimates as lines of text, and which runtimes take another format than the one asked for."""
+    """Lines of text on estimates, with the runtimes that take another format than the requested
+    one.
+    """
     yield from aligned(
         (each.runtime.name, each.strategy.value, each.model.format, _speed_words(each))
         for each in estimates

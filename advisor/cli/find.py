@@ -1,5 +1,7 @@
-"""`find`: machines that reach a target speed for a model, or models that run well on a machine, and
-`here`: those that run well on this one, and what to type next; also without any command.
+"""Command `find`: machines that reach a target speed, or models that run well on a machine.
+
+`here`, which also runs without any command, shows the models that run well on this machine, and
+what to type next.
 """
 
 import argparse
@@ -193,8 +195,10 @@ OFFERED_LINES = 12  # most lines of each way to have a machine
 
 
 def machine_text(findings: Findings, least: float = 0.0) -> str:
-    """Best combination of each machine of at least a speed [tokens/s], cheapest month first: to
-    buy, several of a kind, to rent, and by API, each in lines of its own.
+    """Text on the best combination of each machine of at least a speed [tokens/s], the cheapest
+    month first.
+
+    Purchases, several machines of a kind, rents and APIs have lines of their own.
     """
     best = [hit for hit in findings.best if hit.decode >= least]
     odd = {id(hit): findings.oddities(hit) for hit in best}

@@ -139,7 +139,7 @@ DETAILED: Schema = {
 
 
 def further_of(tool: AdvisorTool) -> dict[str, CommandOption]:
-    """Options of a tool beside the registry, by name."""
+    """Options of a tool that are not in the registry, by name."""
     named = {
         option.name.removeprefix("--").replace("-", "_"): option
         for option in options_of(tool.command)

@@ -37,7 +37,7 @@ class CommandRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandOption:
-    """One row of data/commands/options.csv: an option of commands, beside inputs of a request."""
+    """One row of data/commands/options.csv: an option of commands that is no input of a request."""
 
     command: str  # commands that take it, separated by semicolons
     name: str  # its names, or that of a word given by its place
@@ -131,8 +131,9 @@ SHORT = "short"  # command of two words that are a machine and a model
 
 
 def named_first(words: Sequence[str]) -> Sequence[str]:
-    """Words with their command: a machine and a model, which no command is near, are asked about in
-    short.
+    """Words of a command line that begin with their command.
+
+    Words that name a machine and a model, and no command, get the command `short`.
     """
     commands = tuple(row.command.split()[0] for row in COMMANDS)
     given = [*takewhile(lambda word: not word.startswith("-"), words)]
@@ -182,8 +183,8 @@ def option_names(row: CommandRow) -> Iterator[str]:
 
 
 def parser(command: str = "") -> CommandParser:
-    """Parser of a command and its options; of every command, where none of that name exists; of
-    none for `--version`.
+    """Parser of a command and its options; of all commands for an unknown name; of none for
+    `--version`.
     """
     top = CommandParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)

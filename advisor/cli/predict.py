@@ -1,4 +1,4 @@
-"""`predict`: speeds for the rows of a measurement file, written as they are read."""
+"""Command `predict`: speeds for the rows of a measurement file, written as the rows are read."""
 
 import argparse
 import csv
@@ -161,7 +161,7 @@ class Answers:
         return Rows(rows, stated, new)
 
     def of(self, rows: Rows, answers: Iterable[Prediction]) -> Iterator[Prediction]:
-        """Answers of a group in its order, with those of its new rows."""
+        """Answers of a group in its order, its new rows included."""
         self._kept.update(zip(rows.new, answers, strict=True))
         self._asked -= rows.new.keys()
         for cells, stated in zip(rows.cells, rows.stated, strict=True):

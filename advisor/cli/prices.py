@@ -1,5 +1,6 @@
-"""`prices`: sources and dates of the prices in use, or all of a GPU; `prices refresh` renews
-rents and prices of APIs, as `refresh` does.
+"""Command `prices`: sources and dates of the prices in use, or all prices of a GPU.
+
+`prices refresh` renews rents and prices of APIs, as `refresh` does.
 """
 
 import argparse

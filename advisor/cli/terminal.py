@@ -1,4 +1,4 @@
-"""What only a terminal shows: bold, colour and its width; a file or a pipe gets plain text."""
+"""Features of a terminal: bold, colour and width; a file or a pipe gets plain text."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def toned(text: str, level: Judgement) -> str:
 
 
 def styled(text: str, code: str) -> str:
-    """Text in a style on a terminal; elsewhere as it is."""
+    """Text in a style on a terminal; plain text elsewhere."""
     if not is_one():
         return text
     return f"\033[{code}m{text}\033[0m"

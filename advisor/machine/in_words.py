@@ -1,4 +1,4 @@
-"""A machine in the words of those who own it: "2x RTX 3090 24 GB + 64 GB"."""
+"""Words for a machine as its owners use them ("2x RTX 3090 24 GB + 64 GB")."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -35,7 +35,9 @@ def _sold_gib(gpu: Gpu) -> float:
 
 
 def parts(machine: Machine) -> str:
-    """Graphics cards and RAM; of shared memory its chip and size; a processor without a card."""
+    """Words on a machine's parts: graphics cards and RAM; chip and size of shared memory; a
+    processor without a card.
+    """
     size = f"{float(machine.host.memory.value) / GIB:.4g} GB"
     if machine.unified:
         return f"{machine.gpus[0].name} {size}"

@@ -65,7 +65,7 @@ def of_one_card(machine: Machine) -> bool:
 
 
 def card_of(machine: Machine) -> Hashable:
-    """Key of a machine with cards of one kind, the same for any number of them."""
+    """Key of a machine with cards of one kind, which is the same for any number of them."""
     return tuple(map(id, (machine.gpus[0], machine.host, machine.disk)))
 
 
@@ -88,7 +88,7 @@ def stacked(machines: Sequence[Machine]) -> Machine:
 
 
 def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
-    """Machines with one kind of card each, each with several numbers of it, as one machine."""
+    """Machines with one kind of card and several numbers of it, together as one machine."""
     single = stacked([replace(machine, gpus=machine.gpus[:1]) for machine in machines])
     if len(counts) == 1:
         several = None

@@ -67,7 +67,7 @@ class HubResponse:
 
 
 def endpoint() -> str:
-    """The host that is asked, without a slash at its end."""
+    """Address of the host, without a slash at its end."""
     chosen = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/") or DEFAULT_ENDPOINT
     parts = urlsplit(chosen)
     local = parts.scheme == "http" and parts.hostname in LOOPBACK
@@ -85,7 +85,7 @@ def offline() -> bool:
 def fetch(
     url: str, *, cap: int, headers: Mapping[str, str] | None = None, limits: Limits | None = None
 ) -> HubResponse:
-    """The answer to a GET on the endpoint, asked again while the server is busy and time is left.
+    """Answer to a GET on the endpoint, which is repeated while the server is busy and time is left.
 
     Raises:
         NetworkError: offline, unreachable, too slow, above `cap` [B], or a redirect elsewhere.
@@ -536,7 +536,8 @@ HEADER_SECONDS = 60.0  # time for all of them [s]
 
 
 def stored_tensors(repo: Repository) -> tuple[StoredTensor, ...]:
-    """Tensors that its safetensors files list, without their numbers; none without such files.
+    """Tensors that a repository's safetensors files list, without their numbers; empty without such
+    files.
 
     Raises:
         InputError: a file that is no safetensors file, or too many of them.

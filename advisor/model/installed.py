@@ -25,7 +25,7 @@ MAX_DEPTH = 6
 
 
 class Walk:
-    """One walk below a folder."""
+    """Walk through the files below a folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()  # links are followed only where they end below it
@@ -55,7 +55,7 @@ class Walk:
             return False
 
     def size(self, path: Path) -> int:
-        """Bytes of a file, 0 where it cannot be asked [B]."""
+        """Size of a file; 0 where it cannot be read [B]."""
         try:
             return path.stat().st_size
         except OSError:

@@ -1,4 +1,4 @@
-"""Modules of a checkpoint, and which of them a quantizer treats apart from the rest.
+"""Modules of a checkpoint, with those that a quantizer treats in another way than the rest.
 
 Quantizers name modules as the checkpoint does (`model.layers.0.self_attn.q_proj`), by patterns
 (`model.layers.0.self_attn*`, `re:.*lm_head`) or by a part of the name (`lm_head`). The modules of

@@ -11,8 +11,9 @@ first that fits counts."""
 
 
 def refuse_no_chat_model(text: str, *kinds: str) -> None:
-    """See that neither a model's name nor its kinds (its `model_type`, the classes of its
-    `architectures`) are of one that does not write a reply token by token.
+    """Check that a model writes replies token by token; raises Refusal.
+
+    Its name and its kinds (`model_type`, the classes of `architectures`) tell.
     """
     names = [name.casefold() for name in (text.rpartition("/")[2], *kinds)]
     for pattern, does in TABLE.patterns("no reply"):

@@ -1,4 +1,5 @@
-"""Remembered answers of another computer: not asked again at each change, failures for a minute.
+"""Memory of another computer's answers, so that it is not asked at each change; failures last a
+minute.
 
 An answer is looked up without waiting for anybody: only the dictionary has a lock, never the
 question, so that a computer that hangs holds up those alone who ask it.
@@ -23,7 +24,7 @@ class _Answer(Generic[T]):
 
 
 class Remembered(Generic[T]):
-    """Answers by what was asked, the last few of them."""
+    """Last answers, by their questions."""
 
     def __init__(self, most: int, seconds: float, seconds_of_failures: float) -> None:
         self.most = most
@@ -33,7 +34,9 @@ class Remembered(Generic[T]):
         self._lock = threading.Lock()
 
     def answer(self, key: Hashable, ask: Callable[[], T]) -> T:
-        """Answer to a question, asked where none is remembered; raises what `ask` raises."""
+        """Answer to a question, which is asked where no answer is remembered; raises what `ask`
+        raises.
+        """
         with self._lock:
             known = self._answers.get(key)
         if known is None or known.until < time.monotonic():

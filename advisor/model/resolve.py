@@ -243,7 +243,8 @@ def from_prefix(name: str, data: bytes) -> ResolvedModel:
 def from_config(
     text: str, name: str = "", form: str | None = None, quantization: str = ""
 ) -> ResolvedModel:
-    """A model from a config.json, by the name in it and as it is stored unless others are given;
+    """Model from a config.json, with the name and format in it unless others are given.
+
     `quantization` is the text of a file beside it that tells the format.
     """
     from advisor.model.config.read import describe
@@ -308,7 +309,7 @@ def _asked_as(text: str) -> Hashable:
 
 
 def ask_again(text: str) -> None:
-    """Forget what the Hub told of a repository or file."""
+    """Forget the Hub's answers about a repository or file."""
     ON_HUB.forget(_asked_as(text.strip()))
 
 

@@ -9,7 +9,7 @@ from advisor.catalog.csv_tables import DATA, read
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Thinking:
-    """One row of data/models/thinking.csv: reasoning of the models that a pattern takes."""
+    """One row of data/models/thinking.csv: reasoning of the models that match a pattern."""
 
     model: str  # pattern in a model's name
     thinks: bool  # reasons before a reply unless told otherwise
@@ -21,7 +21,7 @@ class Thinking:
 
     @property
     def usual_tokens(self) -> float:
-        """Tokens of reasoning before a reply, as the model does by itself."""
+        """Tokens of reasoning before a reply, by the model's default."""
         if self.thinks:
             return self.long_tokens or 0.0
         return 0.0

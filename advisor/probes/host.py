@@ -30,7 +30,7 @@ def text(path: Path) -> str:
 
 
 def number(path: Path) -> int | None:
-    """Whole number in a file; None for anything else."""
+    """Whole number in a file; None for other content."""
     return _whole(text(path))
 
 
@@ -99,7 +99,9 @@ class Neighbours:
         return min(max(taken / max(everything - self._all, 1e-9), 0.0), 1.0)
 
     def note(self, least: float) -> str:
-        """A warning where others took more than the share `least`; else empty."""
+        """Warning where other programs took more than the share `least`; empty where they did
+        not.
+        """
         share = self.share()
         if share <= least:
             return ""

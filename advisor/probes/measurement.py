@@ -20,7 +20,7 @@ USELESS = 0.5  # spread from which a measurement says nothing of a machine, and 
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePoint:
-    """One point of a measured curve."""
+    """Point of a measured curve."""
 
     threads: int  # reading threads; for a drive the queue depth
     block: int  # size of one read or copy; 0 where there are no blocks [B]
@@ -30,7 +30,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One measured value with unit, spread, time and curve."""
+    """Measured value with unit, spread, time and curve."""
 
     name: str  # `ram_read`, `disk_read_direct`, `disk_read_mmap`, `h2d_pinned`, ..
     value: float  # measured value in `unit`
@@ -86,11 +86,11 @@ class Watch:
         return self.cancelled is not None and self.cancelled()
 
     def stretch(self, part: int, parts: int, doing: str = "") -> "Watch":
-        """One of several equal parts of this stretch."""
+        """Watch over one of several equal parts of the work."""
         return self.between(part / parts, (part + 1) / parts, doing)
 
     def between(self, low: float, high: float, doing: str = "") -> "Watch":
-        """Part of this stretch between two shares of it."""
+        """Watch over the work between two shares of it."""
         size = self.end - self.start
         return replace(
             self,
@@ -153,7 +153,7 @@ class Series(NamedTuple):
 
 
 def measured(series: Iterable[Series], seconds: float, watch: Watch) -> tuple[Measurement, ...]:
-    """Measurements of every series that this machine allows, and problems; empty when stopped."""
+    """Measurements of all series that this machine allows, and problems; empty when stopped."""
     measurements: list[Measurement] = []
     troubles: list[str] = []
     every = list(series)
@@ -232,7 +232,7 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
 
 
 def setting(name: str, value: float, unit: str, note: str) -> Measurement:
-    """Figure that the system tells, such as the lanes of a link."""
+    """Measurement of a figure that the system states, such as the lanes of a link."""
     when = moment()
     return Measurement(
         name=name, value=float(value), unit=unit, spread=0.0, threads=1, when=when, note=note

@@ -108,8 +108,10 @@ TOGETHER = 0.6  # share of the time for all nodes at once, where there are sever
 def measure(
     seconds: float = 3.0, progress: Progress | None = None, cancelled: Cancelled | None = None
 ) -> tuple[Measurement, ...]:
-    """`ram_read` [B/s]: highest median over 1, 2, 4 ... threads up to all cores. On a machine with
-    several memory nodes also `ram_read_node0`, ...: each node's cores reading its own memory.
+    """Rate of RAM reads, `ram_read`: highest median over 1, 2, 4 ... threads up to all cores [B/s].
+
+    A machine with several memory nodes also has `ram_read_node0`, ...: each node's cores read its
+    own memory.
 
     The largest thread count is always measured. Empty when cancelled.
     """

@@ -48,7 +48,7 @@ COUNTED = sorted({row.figure for row in METRICS if row.grows})
 
 @dataclass(frozen=True, kw_only=True)
 class ServerReading:
-    """Figures of a server at one time; None where it tells none."""
+    """Figures of a server at a moment; None for figures that it does not state."""
 
     server: str  # "llama.cpp", "vLLM", "SGLang", "Strata" or "Ollama"
     model: str = ""  # file or name of the model that it serves; empty where it does not say
@@ -66,7 +66,7 @@ class ServerReading:
     in_gpu: float | None = None  # share of the model in GPU memory
 
     def since(self, earlier: "ServerReading") -> "ServerReading":
-        """What was counted since an earlier reading; lower counters are of a new server."""
+        """Counts since an earlier reading; lower counters belong to a new server."""
         counts = ((name, getattr(self, name), getattr(earlier, name)) for name in COUNTED)
         counted: dict[str, Any] = {
             name: now - before
@@ -77,8 +77,10 @@ class ServerReading:
 
 
 def read_server(url: str, model: str = "") -> ServerReading:
-    """Figures of the server at an address; a router of llama-server's is asked for the model in the
-    address (`?model=NAME`), else for the only one that it has loaded, else for the expected one.
+    """Figures of the server at an address.
+
+    A router of llama-server's is asked for the model in the address (`?model=NAME`), for the only
+    one that it has loaded, or for the expected one.
 
     Raises:
         InputError: no address of a server.

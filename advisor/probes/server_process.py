@@ -64,12 +64,12 @@ class ServerProcess:
         self._before = self._counted()
 
     def look(self) -> None:
-        """Note the state of the GPUs, which tells most while the server works."""
+        """Record the state of the GPUs, which is most useful while the server works."""
         states = tuple(filter(None, map(detect.state, self._buses)))
         self._states += [states] if states else []
 
     def reading(self) -> ProcessReading:
-        """What was seen since the beginning; nothing of a server that cannot be seen."""
+        """Records since the beginning; empty for a server that cannot be seen."""
         if self._process is None:
             return ProcessReading()
         busy, read = (

@@ -1,4 +1,4 @@
-"""Addresses of sources: that of the table of tables, or another one that its setting names."""
+"""Addresses of sources: those of the table of tables, or others from a setting."""
 
 import os
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""Checks of whole tables: what contradicts itself, its name, its siblings or its segment.
+"""Checks of whole tables: values that contradict each other, a name, siblings or a segment.
 
 They run before a renewal is kept, and in the tests over the package's own tables. A row that fails
 is kept out and listed with the reason.
@@ -49,7 +49,9 @@ PLAIN = ("BF16-hf", "FP8")  # formats whose files hold a number for each weight
 
 
 def contradicted_total(described: Described, parameters: int) -> str:
-    """Sentence on a config.json whose layers count other weights than its files; else empty."""
+    """Sentence on a config.json whose layers count other weights than its files; empty where they
+    agree.
+    """
     if not parameters or described.format not in PLAIN:
         return ""
     counted = described.architecture.params + described.architecture.tower
@@ -62,8 +64,10 @@ def contradicted_total(described: Described, parameters: int) -> str:
 
 
 def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
-    """Models whose context is below that of the base that they only pack, or whose weights are not
-    those of their name.
+    """Models with a doubtful context or number of weights.
+
+    The context is below that of the base that they only pack, or the weights are not those of their
+    name.
     """
     for row in rows:
         why = _shorter_than_base(row) or _of_another_size(row)
@@ -99,7 +103,7 @@ def _of_another_size(row: RenewedModelRow) -> str:
 
 
 def contradicted_name(name: str, parameters: float) -> str:
-    """Sentence on a model that is far from the size in its name; else empty."""
+    """Sentence on a model that is far from the size in its name; empty for others."""
     size = stated_size(take_apart(name))
     if size is None or not parameters or abs(math.log(parameters / size.params)) <= NAMED:
         return ""
@@ -140,8 +144,10 @@ def of_rents(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
 
 
 def of_sales(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
-    """Prices for sale half or double those of their card and condition, and those of a card that is
-    dearer than the one above it.
+    """Doubtful prices for sale.
+
+    They are half or double those of their card and condition, or those of a card that is dearer
+    than the one above it.
     """
     sales = [row for row in rows if row.kind == "purchase"]
     yield from _apart(
@@ -254,7 +260,9 @@ SLACK = 1.02  # rounding of datasheets
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownDifference:
-    """One row of data/refresh/siblings.csv: a lesser card that is more in one respect, and why."""
+    """One row of data/refresh/siblings.csv: a lesser card that is better in one respect, with the
+    reason.
+    """
 
     card: str
     greater: str

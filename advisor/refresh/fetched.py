@@ -1,4 +1,4 @@
-"""Fetched: the rows of a source, and what of them is left out."""
+"""Fetched rows of a source, and the rows that are left out."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar

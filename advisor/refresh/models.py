@@ -171,7 +171,7 @@ def _size(values: Config, key: str) -> int:
 
 
 def fetched(seconds: float, today: date) -> Fetched[RenewedModelRow]:
-    """Table of fetched models: those of before, and those that the Hub has and nobody knew.
+    """Table of models: the former rows, and new models of the Hub that no list has.
 
     Raises:
         NetworkError: the Hub does not answer, or not in time; what was read is kept for a next run.

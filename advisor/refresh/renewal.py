@@ -29,7 +29,7 @@ from advisor.request.rates import rate_rows
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """How a table is fetched, and what counts of it now."""
+    """Source of a table: how it is fetched, and the table that is valid now."""
 
     fetch: Callable[[float, date], Fetched[Any]]  # rows of its source, within a time limit [s]
     now: Callable[[], Iterable[Any]]  # rows that count now
@@ -89,7 +89,7 @@ SOURCES: Mapping[str, Source] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RenewalResult:
-    """What a renewal of a table found, and whether it is kept."""
+    """Result of a renewal, and whether it is saved."""
 
     table: str  # name of the table
     what: str  # what it holds, in words
@@ -220,7 +220,7 @@ READERS = ("advisor.model.by_name", "advisor.model.resolve", "advisor.advice", "
 
 
 def forget() -> None:
-    """Let every renewed table be read anew: forget whatever its readers keep of it."""
+    """Forget all that readers of renewed tables keep, so that the tables are read anew."""
     for name, module in tuple(sys.modules.items()):
         if name.startswith(READERS):
             for value in tuple(vars(module).values()):

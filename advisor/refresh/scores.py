@@ -86,7 +86,7 @@ def renewed(
 
 
 def fetched(seconds: float, today: date) -> Fetched[QualityRow]:
-    """Scores on record with those of the board that are newer.
+    """Known scores, with newer ones of the board in their place.
 
     Raises:
         NetworkError: no answer, or one without scores.

@@ -53,7 +53,7 @@ class Card:
 
     @property
     def text(self) -> str:
-        """All of it in a line, as a forum takes it."""
+        """Whole card in a line, for a forum."""
         where = f", {self.runs}" if self.runs else ""
         return f"{self.machine}: {self.model} {self.figure}{where}"
 

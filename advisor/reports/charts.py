@@ -66,7 +66,7 @@ class BarChart:
 
     @property
     def letters(self) -> dict[str, str]:
-        """One letter per name in the legend, for prints without colours."""
+        """Letter for each name in the legend, for prints without colours."""
         return {name: chr(ord("A") + index % 26) for index, (name, _) in enumerate(self.keys)}
 
     @property
@@ -173,7 +173,7 @@ def costs(series: Sequence[document.SweepSeries]) -> LineChart:
 
 
 def in_shown_currency(series: document.SweepSeries) -> document.SweepSeries:
-    """A line of costs in the display currency; any other line as it is."""
+    """Line of costs in the display currency; other lines unchanged."""
     paid = formatting.shown_currency()
     if not series.y_label.startswith(formatting.US_DOLLAR.code):
         return series
@@ -405,8 +405,10 @@ def _even(low: float, high: float) -> list[float]:
 
 
 def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool = False) -> Scale:
-    """Axis with room for all values, also around a single one; logarithmic for positive ones, else
-    from zero where asked, unless a value is negative.
+    """Axis with room for all values, also for a single one.
+
+    It is logarithmic for positive values if powers are asked for, and begins at zero if asked for,
+    unless a value is negative.
     """
     known = [value for value in values if math.isfinite(value)]
     low = min(known, default=1.0)

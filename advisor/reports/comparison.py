@@ -128,7 +128,8 @@ def _names(reports: Sequence[SavedReport]) -> Iterator[str]:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names without the parts between commas that all of them share; whole where one has no other.
+    """Names without the parts between commas that all of them share; whole where nothing would be
+    left.
 
     Names made of model, format and machine fill a heading of a table, and differ in a word.
     """
@@ -288,7 +289,7 @@ def _words(*words: str) -> str:
 
 
 def request_of(document: ReportDocument) -> Request:
-    """Request that a report answers: of its inputs, else of its command."""
+    """Request that a report answers, from its inputs or its command."""
     if document.inputs:
         try:
             return from_texts(document.inputs)

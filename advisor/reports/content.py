@@ -84,7 +84,7 @@ def front_page(report: SavedReport) -> FrontPage:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionWords:
-    """Decision of a report in words: a page that somebody signs."""
+    """Decision of a report in words, for a page that a person signs."""
 
     question: str  # what is to be decided
     made: str  # day and author

@@ -1,4 +1,4 @@
-"""Decision of a report: what somebody who signs purchases reads, from an answer."""
+"""Decision page of a report, for a person who signs purchases."""
 
 from collections.abc import Iterator
 

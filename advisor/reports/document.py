@@ -254,7 +254,7 @@ def interval(row: SensitivityRow) -> str:
 
 
 def input_name(row: SensitivityRow) -> str:
-    """Words for an input; an unknown one as it is."""
+    """Words for an input; an unknown name unchanged."""
     if row.name in INPUTS:
         return INPUTS[row.name][0]
     return row.name
@@ -270,7 +270,7 @@ FORMAT = 2  # version of the JSON form; a reader refuses another one
 
 @dataclass(frozen=True, kw_only=True)
 class ReportDocument(Record):
-    """One comparison, readable without the program."""
+    """Comparison of a report, readable without the program."""
 
     title: str  # model, format and machine
     verdict: str  # the answer in a sentence or two

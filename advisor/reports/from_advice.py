@@ -279,7 +279,7 @@ def _drive(drive: Disk | None) -> str:
 
 
 def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
-    """One runtime and placement."""
+    """Card of a runtime and placement."""
     fits = bool(estimate.fits)
     card = as_record(
         "card",

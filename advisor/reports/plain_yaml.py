@@ -39,7 +39,9 @@ class PlainFile:
     lines: dict[str, int] = field(default_factory=dict)  # line by path: "models[0].context"
 
     def where(self, message: str) -> str:
-        """Line of the value that a message begins with the path of; empty for none."""
+        """Line of the file with the value whose path begins a message; empty for an unknown
+        path.
+        """
         path = re.match(r"[\w.\[\]]+", message)
         name = path[0].rstrip(".") if path else ""
         while name and name not in self.lines:

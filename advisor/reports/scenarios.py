@@ -88,7 +88,7 @@ class Promise:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """One model on one machine."""
+    """Model with a machine."""
 
     model: str  # model as the file names it
     machine: str  # machine as the file names it

@@ -1,1 +1,1 @@
-"""What somebody asks: one flat record, the nouns that it describes, and every door to it."""
+"""Request of a person: one flat record, the nouns that it describes, and every door to it."""

@@ -38,9 +38,10 @@ def add_options(
     required: str = "model",
     positional: str = "",
 ) -> None:
-    """Add an option for each input of some groups of the registry, or of single names, but those
-    `without`; positional ones are given by their place, in their order. All are names separated by
-    blanks.
+    """Add an option for each input of some groups of the registry, or of single names.
+
+    Those of `without` are left out; positional ones are given by their place, in their order. All
+    are names separated by blanks.
     """
     placed = positional.split()
     for name in placed:
@@ -81,7 +82,7 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
 
 
 class LastOf(argparse.Action):
-    """Option with one value: given again, the last value counts, and `replaced` tells so."""
+    """Option with one value; of several values the last counts, and `replaced` says so."""
 
     def __call__(
         self,

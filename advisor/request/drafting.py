@@ -12,7 +12,9 @@ from advisor.units import Array
 
 def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
     """Drafting fields of a `Workload`, by a method or a smaller model, `who`; empty without
-    drafting. Acceptance and number of drafted tokens are the published and usual ones where None.
+    drafting.
+
+    Acceptance and number of drafted tokens are the published and usual ones where None.
 
     Raises:
         InputError: neither a method nor a model, or no acceptance where none is published.

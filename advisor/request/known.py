@@ -1,4 +1,4 @@
-"""Known speeds of a request, each beside what is predicted for it on the machine that it names."""
+"""Known speeds of a request, each with the prediction for it on the machine that it names."""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -29,7 +29,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionRun:
-    """What a request states of its own run; a known speed of the same model ran so, too."""
+    """Settings of a request's own run, which a known speed of the same model shares."""
 
     model: Model | None = None  # model of the question; None where none is asked for
     settings: Settings = field(default_factory=Settings)
@@ -38,7 +38,7 @@ class QuestionRun:
 
 
 def known(speed: KnownSpeed, machine: Machine, question: QuestionRun) -> Known:
-    """A known speed of a machine beside its prediction there.
+    """Known speed of a machine with the prediction for it.
 
     Raises:
         InputError: a model or runtime that is not known, or that cannot have run on the machine.

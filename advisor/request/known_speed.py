@@ -1,4 +1,4 @@
-"""Known speed: what somebody types of a speed that was measured on a machine.
+"""Known speed: typed text on a speed that was measured on a machine.
 
     Qwen3-8B Q4_K_M 41                            tokens a second of one user
     gpt-oss-20b 1900 prompt 4k                    a prompt of 4,096 tokens
@@ -64,7 +64,7 @@ class KnownSpeed:
 
     @property
     def text(self) -> str:
-        """The speed as it is typed."""
+        """Text of the speed in the form in which it is typed."""
         length = "" if self.length is None else f"{self.length:.0f}"
         words = (
             f"{self.model} {self.speed:.6g}",
@@ -110,7 +110,7 @@ def read(text: str) -> KnownSpeed:
 
 
 def check(texts: Iterable[str]) -> None:
-    """Refuse the first text that is no known speed, and too many of them."""
+    """Check that each text is a known speed, and that there are not too many."""
     every = tuple(texts)
     if len(every) > MOST:
         raise InputError(f"{len(every)} known speeds are given; at most {MOST} are read.")

@@ -81,6 +81,6 @@ def listed(name: str) -> tuple[str, ...]:
 
 
 def respelled(name: str, text: str) -> str:
-    """A value in the spelling of the input's list; as it is where the list lacks it."""
+    """Value in the spelling of the input's list; unchanged where the list lacks it."""
     folded = text.strip().casefold()
     return next((each for each in listed(name) if each.casefold() == folded), text)

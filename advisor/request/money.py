@@ -78,7 +78,7 @@ class MoneyInputs:
 
     @property
     def batch(self) -> bool:
-        """Whether replies are due within some hours, and nobody waits for one of them."""
+        """Whether replies are due within some hours, and nobody waits for a single one."""
         return self.answer_hours is not None
 
     @property
@@ -156,8 +156,10 @@ class Ownership:
 
 
 def slots(machine: Machine) -> int:
-    """Cards that a desktop's board takes: as many full slots as its processor has lanes for, as on
-    boards for Threadrippers; two where they share 16 lanes, as on other boards.
+    """Number of cards that a desktop's board takes.
+
+    It has as many full slots as its processor has lanes for, as on boards for Threadrippers; two
+    that share 16 lanes on other boards.
     """
     row = HOSTS.rows().get(machine.host.name)
     if row:
@@ -168,7 +170,7 @@ def slots(machine: Machine) -> int:
 
 
 def in_dock(form: Form) -> bool:
-    """Whether a further card must stand beside the machine, in a dock."""
+    """Whether a further card must be outside the machine, in a dock."""
     return form in BESIDE
 
 

@@ -1,4 +1,6 @@
-"""Exchange rates: those that a person fetched (`refresh rates`), else those shipped, with dates."""
+"""Exchange rates with dates: those that a person fetched (`refresh rates`), or those of the
+package.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +25,9 @@ class RateRow:
 
     @property
     def remark(self) -> str:
-        """What amounts are counted with; prices stay those of the United States."""
+        """Remark on the rate that amounts are counted with; prices stay those of the United
+        States.
+        """
         return (
             f"One {self.currency} counts as ${self.usd:g}, the rate of {self.date}; give today's "
             "as --usd-rate. Prices are of the United States, without tax."
@@ -37,7 +41,7 @@ def shipped_rates() -> Mapping[str, RateRow]:
 
 
 def rate_on_record(code: str) -> RateRow | None:
-    """Rate of a currency that was fetched, else the one shipped; None without one."""
+    """Rate of a currency: the fetched one, or that of the package; None without one."""
     return rate_rows().get(code) or shipped_rates().get(code)
 
 

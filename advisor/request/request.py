@@ -1,4 +1,4 @@
-"""Request: what somebody asks, as one flat record, and the nouns that it describes.
+"""Request of a person as one flat record, and the nouns that it describes.
 
 The names are those of the registry (data/inputs.csv), so one function over the registry takes a
 request through each door: `texts` for addresses, saved reports and rows of a table, `values` for
@@ -73,7 +73,7 @@ OF_A_GPU = ("gpu_count", "vram_gb", "bridge")  # inputs that describe a GPU, whi
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What somebody asks: plain values by the registry's names; None where left open.
+    """Plain values of a request by the registry's names; None for open ones.
 
     Amounts of money are in the typed currency. Numbers may be arrays along a sweep where those of
     `Workload`, `MachineSpec` and `Settings` may.
@@ -282,7 +282,7 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Reques
 
 @dataclass(frozen=True, kw_only=True)
 class Nouns:
-    """Nouns of a request, each built when it is first asked for.
+    """Nouns of a request, each built at first use.
 
     Each raises an `AdvisorError` where it cannot be: an unknown name, values that do not go
     together, half of a price or of a session; the message says which.
@@ -354,7 +354,7 @@ class Nouns:
 
     @lazy
     def known(self) -> tuple[Known, ...]:
-        """Speeds that were measured on the present machine, each beside its prediction."""
+        """Speeds that were measured on the present machine, each with its prediction."""
         texts = self.request.known
         if self.request.nothing:
             if texts:
@@ -393,7 +393,7 @@ class Nouns:
 
     @lazy
     def owned(self) -> Machine:
-        """Present machine, with what is known of it."""
+        """Present machine, with its known speeds."""
         return self._with_known(self._present)
 
     @lazy
@@ -417,7 +417,7 @@ class Nouns:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is told of the machine, of a measured one its software alone, and of the request."""
+        """Notes on the machine and on the request; of a measured machine only on its software."""
         if self.request.model:
             _ = self.resolved  # first, since it says where a GPU is typed as the model
         if self._measured:
@@ -434,8 +434,10 @@ class Nouns:
 
     @property
     def request_notes(self) -> tuple[str, ...]:
-        """What is told of the request: the runtime that answers for an app, a context that grew, a
-        split that is not as it was typed.
+        """Notes on the request.
+
+        They tell of the runtime that answers for an app, of a context that grew, and of a split
+        that is not as typed.
         """
         told = []
         if self.request.runtime and (row := runtime_row(self.request.runtime)):
@@ -466,12 +468,12 @@ class Nouns:
 
     @lazy
     def session(self) -> AgentSession | None:
-        """Session of an agent; None where a single reply is asked for."""
+        """Session of an agent; None for a single reply."""
         return session_of(vars(self.request), DEFAULTS)
 
     @lazy
     def work(self) -> Workload:
-        """Request of one reply, which is the middle one of a session."""
+        """Request of one reply; for a session, of its middle turn."""
         reply = self._reply
         if reply.draft and (self.given or self.request.model):
             reply.check_heads(self.model)
@@ -569,7 +571,7 @@ class Nouns:
 
     @property
     def thinking_tokens(self) -> float:
-        """Tokens of reasoning before each reply: as typed, else the model's [tokens].
+        """Tokens of reasoning before each reply, as typed or by the model's default [tokens].
 
         Raises:
             InputError: thinking is to be off in a model that cannot stop, or on in one without it.
@@ -605,7 +607,7 @@ class Nouns:
 
     @lazy
     def wants(self) -> Wants:
-        """What the answer must meet; speeds and waits of many users only where they are stated."""
+        """Demands on the answer; speeds and waits of many users only where they are stated."""
         request = self.request
         row = self.thinking
         open_thinking = self._think is Think.USUAL and request.thinking_tokens is None

@@ -26,7 +26,7 @@ PAGE = 256  # step of the contexts that are asked for [tokens]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionShape:
-    """One row of data/sessions.csv: what an agent sends and writes on average."""
+    """One row of data/sessions.csv: lengths that an agent sends and writes on average."""
 
     name: str
     about: str
@@ -46,7 +46,7 @@ def shapes() -> Mapping[str, SessionShape]:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSession:
-    """A conversation of an agent, and what its server keeps of it.
+    """Conversation of an agent, with the part that its server keeps.
 
     Raises:
         InputError: a number outside its limits, or more cached tokens than the first prompt has.
@@ -108,7 +108,7 @@ class AgentSession:
         return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=cached)
 
     def middle(self, base: Workload) -> Workload:
-        """Request of its middle turn, which stands for a reply wherever a single one is asked.
+        """Request of the middle turn, which represents a reply wherever a single one is needed.
 
         What went before is cached in the share that is stated, else whole; of a first turn, what
         is stated to be cached already.

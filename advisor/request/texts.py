@@ -181,7 +181,7 @@ PAID = ("currency", "usd_rate")  # inputs that say in what money the others are
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """What an address asks."""
+    """Request and problems of an address."""
 
     request: Request  # the request; what cannot be read has its default
     problems: tuple[str, ...] = ()  # what cannot be read, one sentence each
@@ -195,7 +195,7 @@ FORMER = "request/former_defaults.csv"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FormerDefault:
-    """One row of data/request/former_defaults.csv: a default of an input until another came."""
+    """One row of data/request/former_defaults.csv: a former default of an input."""
 
     name: str  # the input
     text: str  # its default then, as in an address
@@ -237,8 +237,9 @@ def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
 
 
 def from_texts(texts: Mapping[str, str], page: str = "") -> Request:
-    """Request of a saved report, of a row, or of an address that must be right, its keys as in
-    `renamed`; names that are no input are left out, and an empty text leaves its input open.
+    """Request of a saved report, of a row, or of an address that must be right.
+
+    Keys are as in `renamed`; unknown names are left out, and an empty text leaves its input open.
 
     Raises:
         InputError: a text that cannot be read, or numbers that do not go together.
@@ -251,8 +252,9 @@ UNREADABLE = "(a name that is too long)"
 
 
 def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
-    """Request of an address, its keys as in `renamed`, and the problems of what it states; what it
-    leaves open is as in its month. It never raises.
+    """Request of an address, and the problems of its values; it never raises.
+
+    Keys are as in `renamed`; open inputs have the defaults of its month.
     """
     if re.fullmatch(MONTH, parameters.get(DATED, "")):
         parameters = of_month(parameters[DATED]) | dict(parameters)

@@ -1,4 +1,4 @@
-"""What an answer must meet: a rate, a speed for each user, and limits of what is bought."""
+"""Demands on an answer: a rate, a speed for each user, and limits on purchases."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from advisor.errors import UnknownName
 
 
 class Texts(StrEnum):
-    """Where texts may go."""
+    """Places to which texts may be sent."""
 
     OPEN = ""  # not said: an API is named beside the answer
     HOUSE = "house"  # nothing is rented, no API is called
@@ -23,7 +23,7 @@ class Condition(StrEnum):
 
 
 class Think(StrEnum):
-    """Reasoning before a reply, as somebody wants it."""
+    """Wanted reasoning before a reply."""
 
     USUAL = ""  # as the model does by itself
     OFF = "off"
@@ -36,7 +36,7 @@ MAKERS = ("NVIDIA", "AMD", "Intel", "Apple")
 
 @dataclass(frozen=True, kw_only=True)
 class Wants:
-    """Wants of a request beside its model and machine."""
+    """Demands of a request, in addition to its model and machine."""
 
     requests_per_hour: float | None = None  # of all users together; None where people ask in turn
     user_tps: float | None = None  # least speed for each user; None for reading speed [tokens/s]

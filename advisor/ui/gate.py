@@ -1,4 +1,4 @@
-"""Gate: what a program that asks no page may not send to the server, in front of all else.
+"""Gate before the server: messages that a program without a page may not send.
 
 The pages need three of the ways in that Streamlit opens: its files, a visitor's messages, uploads.
 Here uploads are counted by visitor and in all, and ways that serve an operator are closed.

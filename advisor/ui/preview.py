@@ -1,4 +1,4 @@
-"""What a link shows before anybody opens it: title, description and picture, without a session.
+"""Preview of a link: title, description and picture, without a session.
 
 Programs that draw a preview read a page's head and fetch the picture that it names (Open Graph,
 https://ogp.me; Twitter's cards take the same). They run no script, so that the head is written by

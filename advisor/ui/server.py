@@ -1,4 +1,4 @@
-"""What the server does before the first answer: it warms up, and sends the page its style early.
+"""Start of the server before the first answer: it warms up, and sends the page its style early.
 
 A style sheet that arrives with the first run moves everything that was drawn without it, and each
 kind of widget is a file that the browser would ask for only when it meets one.
@@ -62,8 +62,10 @@ def freeze_after(page: str) -> None:  # noqa: ARG001 - the cache runs it once fo
 
 
 class EarlyPage:
-    """Middleware that puts the style sheet, the script, the answer of a first visit and the names
-    of needed files of Streamlit's into the page, and answers with these files from memory.
+    """Middleware that puts what a first visit needs into the page, and answers from memory.
+
+    It is the style sheet, the script, the answer of a first visit and the names of needed files of
+    Streamlit's, which it serves.
     """
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -164,7 +166,7 @@ def _scripts() -> list[str]:
 
 @contextmanager
 def serving() -> Iterator[None]:
-    """A visitor's run, beside which no other page is loaded."""
+    """Context of a visitor's run, during which no other page is loaded."""
     thread = threading.get_ident()
     RUNNING.add(thread)
     try:
@@ -176,8 +178,8 @@ def serving() -> Iterator[None]:
 
 @asynccontextmanager
 async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
-    """Load what the first page needs before the server says that it is ready, and what the others
-    need once the first visitor has his answer.
+    """Load the first page's needs before the server says that it is ready, and others after the
+    first answer.
     """
     await asyncio.to_thread(_load, advise)
     rest = [asyncio.create_task(_load_others()), asyncio.create_task(_order_models())]

@@ -114,8 +114,10 @@ class ServerLoad:
         return min(fast * self.copies, int(self.together))
 
     def users_up_to(self, most: int) -> int:
-        """Largest number of simultaneous users, at most that many, who are all served in time; 0 if
-        a single one is not. The search starts from the closed form and ends at 3 % of the number.
+        """Largest number of simultaneous users who are all served in time, up to a limit; 0 for
+        none.
+
+        The search starts from the closed form and ends at 3 % of the number.
         """
         low = 0
         high = min(most, MOST_USERS) + 1

@@ -156,7 +156,7 @@ def old_build(run: MeasuredRun) -> Edits:
 
 
 def no_flash_attention(run: MeasuredRun) -> Edits:
-    """No flash attention: the cache is read as fast as in old builds, all else as today."""
+    """Cause: no flash attention, so that the cache is read as fast as in old builds."""
     scope = run.constants.scope
     name = "gpu_kv_share"
     family = run.machine.gpus[0].family
@@ -212,7 +212,7 @@ def cpu_alone(run: MeasuredRun) -> Edits:
 
 
 def one_gpu(run: MeasuredRun) -> Edits:
-    """One GPU in use of several."""
+    """Cause: only one of several GPUs is in use."""
     gpus = run.machine.gpus
     first = replace(run.machine, gpus=gpus[:1])
     yield run.placed(f"1 of {len(gpus)}", run.settings, machine=first)

@@ -119,8 +119,10 @@ def degree_rows() -> tuple[DegreeRow, ...]:
 
 
 def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
-    """Most specific row of a cause for a machine, by the maker of its first GPU; None where none
-    applies. An unknown system excludes no row.
+    """Most specific row of a cause for a machine, by the maker of its first GPU; None where no row
+    applies.
+
+    An unknown system excludes no row.
     """
     fitting = [
         row
@@ -284,8 +286,9 @@ class Measured:
                 )
 
     def run(self, estimate: Estimate, system: str = "") -> MeasuredRun:
-        """The run that was measured, with its prompt and reply where their lengths are known;
-        raises InputError for an impossible combination, or lengths outside a request's limits.
+        """Measured run, with its prompt and reply where their lengths are known.
+
+        Raises InputError for an impossible combination, or lengths outside a request's limits.
         """
         run = measured_run(estimate, system)
         if self.prompt_tokens is not None:
@@ -317,7 +320,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """One cause, in the degree that fits best."""
+    """Cause of a gap, in the degree that fits best."""
 
     row: CauseRow  # description, test and remedy of the cause
     edit: Edit  # best-fitting degree
@@ -331,7 +334,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """A run beside its prediction, with the causes of the gap; they are worked out at first use."""
+    """Comparison of a run with its prediction, with causes that are worked out at first use."""
 
     run: MeasuredRun
     measured: Measured
@@ -388,7 +391,7 @@ class Diagnosis:
 
     @lazy
     def observations(self) -> tuple[Observation, ...]:
-        """What the facts of the run say of causes."""
+        """Observations on causes, from the facts of the run."""
         if self.measured.facts is None:
             return ()
         return tuple(observed(self.measured.facts, self.run))
@@ -400,7 +403,7 @@ class Diagnosis:
 
     @lazy
     def causes(self) -> tuple[Cause, ...]:
-        """Causes of the gap or a part of it, likeliest first."""
+        """Causes of the gap, or of a part of it, the likeliest first."""
         ruled_out = self.measured.impossible | self._by_facts(shows=False)
         keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
         causes = filter(None, map(self._cause, keys)) if self.far else ()
@@ -474,8 +477,10 @@ def system_of(request: Request) -> str:
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Estimates with a speed, likelier ones first: those that fit (Windows may run others too), by
-    the order of the runtimes, then the faster placement.
+    """Estimates with a speed, in the order of likelihood.
+
+    First those that fit (Windows may run others too), then by the order of the runtimes, then the
+    faster placement.
     """
     order = [runtime.name for runtime in NAMED]
     return sorted(
@@ -496,8 +501,10 @@ def likeliest(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagnosis:
-    """Diagnosis of a measured speed, without causes of other systems where "Linux", "Windows" or
-    "macOS" is stated; raises InputError for an impossible combination, or a sweep.
+    """Diagnosis of a measured speed; causes of other systems are left out where the system is
+    stated.
+
+    Raises InputError for an impossible combination, or for arrays.
     """
     diagnosis = Diagnosis(run=measured.run(estimate, system), measured=measured)
     if any(np.size(speed.value) != 1 for speed in diagnosis.predicted):

@@ -33,7 +33,7 @@ layers: another vocabulary, a part for images that is counted or not."""
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen of a run, and what it says of causes."""
+    """Fact about a run, with its weight for or against causes."""
 
     shows: bool  # it shows the causes; else it speaks against them
     causes: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Observation:
 
 
 def observed(facts: EngineRun, run: MeasuredRun) -> Iterator[Observation]:
-    """What each fact of a result says; nothing of what it does not state."""
+    """Observations on causes, one for each fact that a result states."""
     yield from _of_layers(facts, run)
     yield from _of_file(facts, run)
     yield from _of_threads(facts, run)
@@ -83,7 +83,9 @@ def _of_file(facts: EngineRun, run: MeasuredRun) -> Iterator[Observation]:
 
 
 def of_format(form: str, model: Model, words: str) -> Iterator[Observation]:
-    """What a stated format says of the file: it is the expected one, a larger or a smaller one."""
+    """Observation on causes from a stated format, which is the expected, a larger or a smaller
+    one.
+    """
     if form == model.format:
         yield Observation(False, OF_FILE)
         return
@@ -108,8 +110,10 @@ def _of_threads(facts: EngineRun, run: MeasuredRun) -> Iterator[Observation]:
 
 
 def other_model(name: str, model: Model) -> str:
-    """Model that a stated name means, where it is another than the expected one; empty where it is
-    that one, a relative of its size, or a name that says no model ("default").
+    """Model that a stated name means, where it is not the expected one.
+
+    It is empty for the expected model, a relative of its size, or a name that says no model
+    ("default").
     """
     words = re.sub(r"^.*[/\\](?=[^/\\]+\.gguf$)", "", name.strip(), flags=re.IGNORECASE)
     with suppress(AdvisorError):

@@ -1,4 +1,4 @@
-"""A run under diagnosis: a possible estimate, and edits of it.
+"""Run under diagnosis: a possible estimate, and edits of it.
 
 The cost model computes the speeds after an edit; here only its inputs are changed.
 """
@@ -49,7 +49,7 @@ class MeasuredRun(Estimate):
 
     @property
     def layout(self) -> Settings:
-        """Settings that keep the present placement while something else changes."""
+        """Settings that keep the present placement while another value changes."""
         on_drive = self.strategy is PlacementStrategy.NVME_OFFLOAD
         output = self.placement.output
         head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
@@ -133,7 +133,7 @@ def multiplied(estimate: Estimate, decode: Array = 1.0, prompt: Array = 1.0) -> 
 
 
 def quantity_at(part: Any, path: str) -> Quantity | None:
-    """First quantity at a path of fields, as for `scaled`; None where there is no such part."""
+    """First quantity at a path of fields, in the form of `scaled`; None for a missing part."""
     for name in path.split("."):
         if isinstance(part, tuple):
             first = next(iter(part), None)

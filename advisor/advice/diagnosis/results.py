@@ -87,7 +87,7 @@ def _depth(generation: EngineRun) -> float | None:
 
 
 def as_run(request: Request, facts: EngineRun | None) -> tuple[Request, tuple[str, ...]]:
-    """Request with what a result states of its run and the request leaves open, and what is told.
+    """Request with open fields filled from a result, and notes on them.
 
     Raises:
         InputError: the result is of another model.
@@ -117,7 +117,7 @@ def check_model(facts: EngineRun, model: Model) -> None:
 
 
 def of_other_gpu(facts: EngineRun, machine: Machine) -> str:
-    """What is told where a result names a GPU that the machine lacks; empty elsewhere."""
+    """Note on a GPU in a result that the machine lacks; empty where the GPUs agree."""
     for name in filter(None, map(str.strip, facts.gpus.split(","))):
         with suppress(AdvisorError):
             measured = GPUS.find(name).name

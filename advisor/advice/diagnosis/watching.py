@@ -1,4 +1,4 @@
-"""Watching: what a running server reaches, beside what it should reach.
+"""Comparison of a running server's speed with the predicted speed.
 
 An alarm is a speed as far below its range as hardly a published run of its kind is (`slowest`), so
 that at most two sound servers in a hundred raise it (`python -m benchmarks.watching`). What the
@@ -78,9 +78,10 @@ FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """Judgement of what a server counted, and its process where it can be seen, beside what it
-    should reach for as many users as it had at work. Raises InputError for speeds outside the
-    limits.
+    """Judgement of a server's figures, and of its process where it can be seen.
+
+    They are compared with the prediction for the number of users at work. Raises InputError for
+    speeds outside the limits.
     """
 
     reading: ServerReading
@@ -130,7 +131,7 @@ class Watched:
 
     @property
     def signs(self) -> tuple[str, ...]:
-        """What was seen that is not as it should be, each a sentence with what helps."""
+        """Sentences on things that are not as they should be, each with what helps."""
         if self.other_model:
             return (self._of_other_model,)
         return tuple(each.words for each in self.observations if each.shows and each.words)
@@ -167,7 +168,7 @@ class Watched:
 
     @lazy
     def observations(self) -> tuple[Observation, ...]:
-        """What each thing that was seen says; nothing of what was not seen."""
+        """Observations on causes, one for each thing that was seen."""
         rules = (_counts, _file, _memory, _flags, _threads, _others, _limit, _drive, _clocks, _link)
         return tuple(seen for rule in rules for seen in rule(self))
 
@@ -183,7 +184,9 @@ class Watched:
         return at_work / max(self.reading.running or 1.0, 1.0)
 
     def factor(self, key: str, after: Estimate) -> float:
-        """How much likelier the observations make a cause, by its key and the estimate with it."""
+        """Factor by which the observations make a cause likelier, by its key and the estimate with
+        it.
+        """
         factor = self._of_memory(after) * self._of_processors(after) * self._of_gpu(after)
         for each in self.observations:
             if key in each.causes:
@@ -479,8 +482,10 @@ SELDOM = 0.02  # share of prompt tokens that a prefix cache holds, up to which i
 
 
 def expected(request: Request, reading: ServerReading) -> Estimate:
-    """What a server should reach, in the format of its file and for as many users as were at work
-    where the request states none; raises InputError where nothing that its runtime does fits.
+    """Predicted estimate of a server, in the format of its file and for its number of users.
+
+    A stated format or number of users comes first. Raises InputError where nothing that its runtime
+    does fits.
     """
     request = replace(
         request,

@@ -65,9 +65,10 @@ Edits = Iterator[Edit]
 def faster_changes(
     model: Model, machine: Machine, work: Workload, best: Estimate | None
 ) -> tuple[Edited, ...]:
-    """Changes that make the best placement faster, by gain, each in the first placement that fits;
-    none where nothing runs. A fixed split stays fixed, as undoing it would be no effect of the
-    change.
+    """Changes that make the best placement faster, by gain; empty where nothing runs.
+
+    Each change is timed in the first placement that fits. A fixed split stays fixed, as undoing it
+    would be no effect of the change.
     """
     if best is None:
         return ()
@@ -451,7 +452,9 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
 
 
 def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) -> Edited | None:
-    """Smaller format that loses least and keeps up, else the fastest; no last resort."""
+    """Smaller format that loses least quality and keeps up with reading, or the fastest one that is
+    not a last resort.
+    """
     mild = sorted(
         (
             each

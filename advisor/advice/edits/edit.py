@@ -21,7 +21,7 @@ Part = TypeVar("Part")
 
 
 class Rates(NamedTuple):
-    """Speeds, as somebody counts them."""
+    """Speeds in the unit that people count."""
 
     decode: Range  # of generation, for each user [tokens/s]
     prompt: Range  # of the prompt [tokens/s]
@@ -35,8 +35,10 @@ def rates(estimate: Estimate) -> Rates:
 
 
 def scaled(part: Part, path: str, factor: Array) -> Part:
-    """A part with the rate at a path of its fields multiplied ("gpus.bandwidth"), in each of
-    several; where the path ends at a part ("gpus.link"), all of its rates.
+    """Part with the rate at a path of its fields multiplied ("gpus.bandwidth").
+
+    A path with several parts changes each; a path that ends at a part ("gpus.link") changes all
+    rates of it.
     """
     if isinstance(part, tuple):
         return tuple(scaled(each, path, factor) for each in part)  # type: ignore[return-value]
@@ -55,7 +57,7 @@ def rates_in(part: object) -> dict[str, Quantity]:
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """One thing changed."""
+    """Change of one thing in an estimate."""
 
     words: str = ""  # change in words; empty where there is a single one of its kind
     changes: Mapping[str, Any] = field(default_factory=dict)  # of an `Estimate`, or of inputs
@@ -89,15 +91,17 @@ class Edited(Edit):
 
     @property
     def effect(self) -> str:
-        """Its gain in words: "1.64 times as fast", "the first word after 14 s"."""
+        """Gain of the change in words ("1.64 times as fast", "the first word after 14 s")."""
         if self.of_prompt:
             return f"the first word after {seconds(self.speed.first_token)}"
         return f"{self.gain:.2f} times as fast"
 
 
 def placements(after: Estimate) -> Iterator[Estimate]:
-    """Each placement that could hold the model of an estimate, in the format that its runtime
-    loads, to be placed and timed anew; none where the runtime refuses it.
+    """Placements that could hold the model of an estimate, to be placed and timed anew.
+
+    The model is in the format that its runtime loads; it is empty where the runtime refuses the
+    model.
     """
     with suppress(Refusal):
         model = as_run(after.model, after.runtime, after.machine)

@@ -1,4 +1,4 @@
-"""The same model in an engine that keeps experts in VRAM, RAM and on the drive."""
+"""Edits that run the same model in an engine with experts in VRAM, RAM and on the drive."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +16,10 @@ SAME_MODEL = "the same model in "  # beginning of the words of such a change
 
 
 def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
-    """The fastest of these engines, with what it asks and who reported it; none beside one."""
+    """Edit to the fastest of these engines, with its demands and the people who reported it.
+
+    It is empty for an estimate of such an engine.
+    """
     fastest = fastest_in_tiers(machine, best)
     if best.runtime.in_tiers or fastest is None:
         return
@@ -28,8 +31,9 @@ def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
 
 
 def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
-    """A model in the fastest of these engines, each in its first placement that fits; None where
-    none of them runs it.
+    """Estimate of a model in the fastest of these engines; None where none of them runs it.
+
+    Each engine is in its first placement that fits.
 
     Args:
         machine: machine that an engine must take.

@@ -56,8 +56,8 @@ CACHES = tuple(sorted(Model.KV_BYTES_PER_VALUE, key=lambda name: -Model.KV_BYTES
 
 
 def in_formats(model: Model, formats: Iterable[str] = ()) -> Iterator[Model]:
-    """The model in some formats, else in each possible one; alone where it exists in a single
-    one.
+    """Model in some formats, or in each possible one; unchanged where it exists in a single
+    format.
     """
     able = False
     for form in formats or (AS_TRAINED if model.architecture.expert_type else BY_LOSS):
@@ -190,8 +190,10 @@ def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
 def in_pieces(
     host: Machine, wanted: Sequence[RunSetup], told: Callable[[float], None]
 ) -> Combinations:
-    """As `combinations`, piece by piece: between two of them, some hundredths of a second apart,
-    the share that is done is told, 0 to 1, so that other work gets its turn.
+    """Result of `combinations`, computed in pieces so that other work gets its turn.
+
+    Between two pieces, some hundredths of a second apart, `told` gets the share that is done, 0 to
+    1.
     """
     stack = stack_of(host)
     count = sum(len(case.caches) for case in wanted)

@@ -91,7 +91,7 @@ def quality_rows() -> Mapping[str, QualityRow]:
 
 
 def predecessors() -> Mapping[str, str]:
-    """Model of its family and size before it, by the name of a model without a score."""
+    """Predecessor of each model without a score: the earlier model of its family and size."""
     return texts("models/predecessors.csv", "model", "predecessor")
 
 
@@ -114,8 +114,10 @@ JOINED = "LMArena text, from Artificial Analysis' index"
 
 @cache
 def joined_scores() -> Mapping[str, QualityRow]:
-    """Scores of models that the second board alone rates, by the straight line through the models
-    that both rate; the margin is twice the scatter about it.
+    """Scores of models that only the second board rates, converted to the first board's scale.
+
+    The conversion is the straight line through the models that both boards rate; the margin is
+    twice the scatter about it.
     """
     first = quality_rows()
     second = read(DATA / "models/second_scores.csv", SecondScoreRow)
@@ -140,7 +142,9 @@ def joined_scores() -> Mapping[str, QualityRow]:
 
 
 def rating(name: str) -> QualityRow | None:
-    """Published score of a model, else of its predecessor, else of the second board; or None."""
+    """Published score of a model, of its predecessor, or of the second board, in this order; None
+    without one.
+    """
     rows = quality_rows()
     return rows.get(name) or rows.get(predecessors().get(name, "")) or joined_scores().get(name)
 
@@ -153,7 +157,7 @@ def index_of_tests() -> Mapping[str, float]:
 
 
 def tested(name: str) -> float | None:
-    """Index of a model's tests, else of its predecessor's; None without one."""
+    """Index of a model's tests, or of its predecessor's; None without one."""
     rows = index_of_tests()
     own = rows.get(name)
     if own is None:
@@ -255,7 +259,9 @@ Strategies: TypeAlias = Sequence[PlacementStrategy]
 
 
 class Standing(Enum):
-    """Rating of a model beside another that people vote for no more often (LMArena)."""
+    """Comparison of a model's ratings with those of another model that votes rate no higher
+    (LMArena).
+    """
 
     BOTH = "rated as high by votes and by tests"
     LIKED = "rated as high by people's votes"
@@ -278,7 +284,7 @@ class Runnable:
     for_code: bool = False  # it was looked for by coding tests
 
     def standing_beside(self, name: str) -> "Standing":
-        """How it is rated beside another model, which votes rate no higher, by tests."""
+        """Comparison by tests with another model that votes rate no higher."""
         if self.for_code:
             return Standing.CODES
         own = tested(self.model.name)
@@ -301,7 +307,7 @@ class Runnable:
 
     @property
     def predecessor(self) -> str:
-        """Model whose score stands for its own; empty where it has one."""
+        """Model whose score is used in place of a missing one; empty for a model with a score."""
         if self.quality:
             rated = self.quality.model
         else:
@@ -351,8 +357,10 @@ class Trials:
     runtime: Runtime = LLAMA_CPP
 
     def runnable(self, names: Iterable[str] = (), *, whole: bool = False) -> list[Runnable]:
-        """Models that run here, in the order given above: those named, else all in the catalogue;
-        where `whole`, only those that the GPUs hold whole.
+        """Models that run on the machine, in the order above: the named ones, or all of the
+        catalogue.
+
+        With `whole`, only models that the GPUs hold whole.
         """
         memory, drive = (IN_GPU, ()) if whole else (IN_MEMORY, ON_DRIVE)
         best = (
@@ -374,7 +382,7 @@ class Trials:
         return islice((row for row in best if row and row.keeps_up and not row.tight), number)
 
     def best(self, forms: Iterable[Model], strategies: Strategies) -> Runnable | None:
-        """Best of a model's formats in some placements; None where none of them runs it."""
+        """Best of a model's formats in some placements; None where no format runs."""
         best = None
         tight = None
         forms = iter(forms)
@@ -496,11 +504,12 @@ def best_rated(
     as_well: bool,
     for_code: bool = False,
 ) -> Runnable | None:
-    """Best of the other models with a score that write so fast here [tokens/s] and leave other
-    programs room; those for code only beside their kind. Where `as_well`, of those rated at least
-    as a model is, format for format, and None where it has no score; before those that votes alone
-    rate as high, those that tests do not rate lower. On very many GPUs the first alone are tried
-    (`models_tried`). For code, of those that coding tests rate as high.
+    """Best rated other model that writes fast enough [tokens/s] and leaves other programs room.
+
+    Models for code count only beside their kind. With `as_well` it is rated at least as the present
+    model, format for format, and None where that has no score; of models that votes rate alike,
+    those that tests do not rate lower come first. On very many GPUs only the first models are tried
+    (`models_tried`). For code, it is one that coding tests rate as high.
     """
     score = rating(model.name)
     if score is None and as_well:
@@ -656,8 +665,9 @@ def curated_models() -> list[Model]:
 def speeds_of(
     models: Iterable[Model], machines: Sequence[Machine], work: Workload, runtime: Runtime
 ) -> Floats:
-    """Decode speed of each model on each machine, in the first placement that fits, shape (models,
-    machines); not a number where a model does not run [tokens/s].
+    """Decode speed of each model on each machine, shape (models, machines) [tokens/s].
+
+    It is the first placement that fits; not a number where a model does not run.
     """
     stack = Stack(machines)
     return np.array(

@@ -82,7 +82,7 @@ class Hit(Option):
 
     @property
     def offer(self) -> str:
-        """How it is to be had, in a word."""
+        """Kind of offer in a word: free, rented or bought."""
         if self.kind is OptionKind.CHANGE:
             return "free"
         if self.kind is OptionKind.RENT:
@@ -99,7 +99,7 @@ class Hit(Option):
 
 @dataclass(frozen=True)
 class Offers:
-    """Machines of a search as they are bought, then those that are let, with prices as columns."""
+    """Machines of a search, bought ones before rented ones, with prices as columns."""
 
     use: Use  # replies, hours, prices of power
     options: Sequence[Option]  # each as an option without a speed, with or without a price
@@ -125,8 +125,10 @@ class Offers:
         )
 
     def of(self, rows: Combinations) -> Combinations:
-        """Rows of machines as rows of options: bought, and rented where the GPUs hold the model,
-        since a provider's machine has its own RAM, not the one described.
+        """Options of some machines, both bought and rented.
+
+        Rents are offered where the GPUs hold the model, since a provider's machine has RAM of its
+        own, not the RAM described.
         """
         rent = self.rents[rows.candidate]
         let = (rent >= 0) & (rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT))
@@ -240,8 +242,10 @@ class Findings:
 
     @lazy
     def free(self) -> Hit | None:
-        """The same model on the machine that one has in an engine with experts in tiers, which
-        costs nothing; None without a machine, where none runs it, or where a runtime is named.
+        """Same model on the present machine in an engine with experts in tiers, which costs
+        nothing.
+
+        None without a machine, where no such engine runs, or where a runtime is named.
         """
         question = self.question
         machine = question.machine
@@ -265,8 +269,10 @@ class Findings:
 
     @lazy
     def in_tiers(self) -> tuple[Hit, ...]:
-        """Cheapest machines on which an engine with experts in tiers reaches the stated speed, for
-        less than any that many run; none where a runtime is named, or where what one has does.
+        """Cheapest machines on which an engine with experts in tiers reaches the stated speed.
+
+        They cost less than any common machine that does. It is empty where a runtime is named, or
+        where the present machine reaches the speed.
         """
         target = self.request.min_tps
         here = self.free is not None and self.free.decode >= target
@@ -326,8 +332,8 @@ class Findings:
         return {}
 
     def oddities(self, hit: Hit) -> tuple[str, ...]:
-        """What an expert finds odd about a machine, a sentence each, as on Advise; empty where many
-        run such a one.
+        """Sentences on what an expert finds odd about a machine; empty for a machine that many
+        people run.
         """
         key = hit.name, hit.kind, hit.speed.runtime
         if key not in self._odd:
@@ -338,7 +344,9 @@ class Findings:
 
     @lazy
     def overload(self) -> str:
-        """How many machines answer all replies in time; empty where all do."""
+        """Sentence on the number of machines that answer all replies in time; empty where all
+        do.
+        """
         use = self.question.use
         hours = use.money.hours_there * use.money.days * self._best_rows.machines
         able = np.count_nonzero(np.asarray(use.busy_hours(cast(Any, self._best_rows))) <= hours)
@@ -410,7 +418,7 @@ def find(
     compute: Compute = combinations,
     wants: Wants = NO_WANTS,
 ) -> Findings:
-    """Machines that reach the speed and costs that a request wants, in whatever it leaves open.
+    """Machines that reach the speed and costs that a request wants; its open fields are searched.
 
     Of several cache formats that reach it, the largest is kept. The cases may be computed in this
     process or on a cluster.
@@ -483,8 +491,10 @@ def _first_of_each(alike: Sequence[Numbers], rank: Sequence[Numbers]) -> Places:
 
 
 def best_of_each(rows: Combinations, formats: Sequence[str], advised: str = "") -> Places:
-    """Best row of each option and context: in the format that is advised on elsewhere, as far as it
-    reaches the target, then least loss, then highest speed.
+    """Best row of each option and context.
+
+    It is in the format that other pages advise, where that reaches the target, then by least loss,
+    then by highest speed.
 
     Losses count in whole points of a score: from 16 bits to Q6_K nobody could tell one from
     another. The larger cache is better, then a usual runtime.

@@ -46,8 +46,10 @@ def power_rows() -> Mapping[tuple[str, str], PowerRow]:
 
 
 def draw_of(machine: Machine) -> PowerDraw:
-    """Power of a machine: of its chip, or of chips of its kind, where that is all of it; else of
-    its host and its cards, of which a laptop's own is counted in the host.
+    """Power of a machine.
+
+    It is that of its chip, or of chips of its kind, where the chip is all of it; for others, of its
+    host and its cards. A laptop's own card is counted in the host.
     """
     rows = power_rows()
     if machine.unified:
@@ -161,8 +163,9 @@ def supply_watts(cards: Iterable[Gpu]) -> float:
 def parts_for(
     form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...], slots: int = 0
 ) -> tuple[HostPartRow, ...]:
-    """Parts to buy so that a machine can hold and power cards in place of those before, without the
-    cards. Its board has the usual slots, or more.
+    """Parts to buy so that a machine can hold and power new cards, without the cards themselves.
+
+    Its board has the usual slots, or more.
     """
     if in_dock(form):
         dock = smallest("dock", 1)
@@ -239,7 +242,7 @@ def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
 
 
 def further(present: Iterable[Gpu], gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
-    """GPUs beside the present ones, by their names."""
+    """GPUs that are added to the present ones, by their names."""
     left = list(gpus)
     for gpu in present:
         left.remove(next(other for other in left if other.name == gpu.name))

@@ -55,7 +55,7 @@ class Price:
 
     @property
     def launch_share(self) -> float:
-        """Share of it that is a maker's list price at launch."""
+        """Share of the price that is a maker's list price at launch."""
         if self.usd:
             return self.at_launch / self.usd
         return 0.0
@@ -78,8 +78,8 @@ TypedPrices = tuple[tuple[str, float], ...]
 
 @cache
 def selling_price(gpu: str) -> PriceRow | None:
-    """Price row of a GPU or whole machine: its usual one, else the newest of shops, else its list
-    price.
+    """Price row of a GPU or whole machine: its usual price, the newest of shops, or its list price,
+    in this order.
     """
     machine = tables.machines_for_sale().get(gpu)
     if machine is not None:
@@ -116,9 +116,10 @@ WITHOUT_FANS = re.compile(
 
 @lru_cache(maxsize=64)
 def cards_for_sale(own_price: TypedPrices, today: date, *, server: bool = False) -> tuple[str, ...]:
-    """Cards sold for a desktop or a server, and those with a typed price: cards without fans of
-    their own are for servers, and for a desktop only at a typed price. Those whose newest price
-    has lapsed are left out.
+    """Cards that are sold for a desktop or a server, and cards with a typed price.
+
+    Cards without fans of their own are for servers, and for a desktop only at a typed price. Cards
+    whose newest price has lapsed are left out.
     """
     names = [
         name
@@ -184,8 +185,10 @@ SECOND_HAND = ("used", "used or new")  # conditions of prices at which a used ca
 
 @lru_cache(maxsize=64)
 def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
-    """Value of owned cards at the usual price of used ones, or at a lower one at which they are
-    bought, less what a sale costs; a card without a used price adds nothing, which the note says.
+    """Value of owned cards, less the cost of a sale.
+
+    It is the usual price of used cards, or a lower one at which they are bought. A card without a
+    used price adds nothing, and the note says so.
     """
     price = NOTHING_YET
     for name, count in Counter(cards).items():

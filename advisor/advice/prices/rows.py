@@ -81,9 +81,10 @@ STREET = "street"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PriceRow:
-    """One row of data/prices/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib`
-    where a chip is sold with several sizes of memory and the price is for one of them. What is
-    sold is new, used, either ("used or new"), or listed by its maker ("list").
+    """One row of data/prices/prices.csv: `usd` for `gpu_count` GPUs, per hour or once.
+
+    `memory_gib` is given where a chip is sold with several sizes of memory and the price is for one
+    of them. The condition is new, used, either ("used or new"), or listed by the maker ("list").
     """
 
     gpu: str
@@ -103,8 +104,9 @@ class PriceRow:
 
 
 def rows_for_sale(gpu: str) -> tuple[PriceRow, ...]:
-    """Purchase prices of a GPU, without the high ones of shops; of a chip that is sold with several
-    sizes of memory those of the smallest.
+    """Purchase prices of a GPU, without high prices of shops.
+
+    Of a chip with several sizes of memory they are those of the smallest.
     """
     every = (row for row in price_rows() if row.gpu == gpu and row.kind == "purchase")
     rows = [row for row in every if not row.provider.endswith("high")]
@@ -113,8 +115,9 @@ def rows_for_sale(gpu: str) -> tuple[PriceRow, ...]:
 
 
 def standing(row: PriceRow) -> tuple[bool, date, float]:
-    """Key of the purchase price to use, the largest of several: prices of shops before a maker's
-    at launch, newer before older, of one day the lowest.
+    """Key that sorts purchase prices; the price with the largest key is used.
+
+    Prices of shops come before a maker's at launch, newer before older, and of one day the lowest.
     """
     return row.provider != LAUNCH, last_day(row.date) or date.min, -row.usd / row.gpu_count
 
@@ -126,16 +129,17 @@ def price_rows() -> tuple[PriceRow, ...]:
 
 
 def skypilot_names() -> Mapping[str, str]:
-    """Names of a GPU among SkyPilot's accelerators, with a semicolon between those that clouds use
-    for the same card, by its name in the catalogue.
+    """Names of GPUs among SkyPilot's accelerators, by the name in the catalogue.
+
+    A semicolon separates names that clouds use for the same card.
     """
     return texts("prices/skypilot_gpus.csv", "gpu", "accelerators")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UsualPriceRow:
-    """One row of data/prices/usual_prices.csv: what a card usually costs, of several figures of one
-    condition, with its range.
+    """One row of data/prices/usual_prices.csv: usual cost of a card in one condition, with its
+    range.
 
     Three cheapest offers count 1.15 times, deals 1.12, what was sold or tracked as it is; weights
     by kind of figure are halved every 60 days; older figures follow their segment's index; siblings
@@ -155,7 +159,7 @@ class UsualPriceRow:
 
     @property
     def as_price(self) -> PriceRow:
-        """The same as a row of data/prices/prices.csv."""
+        """Row in the form of data/prices/prices.csv."""
         return PriceRow(
             gpu=self.gpu,
             kind="purchase",
@@ -190,7 +194,7 @@ def usual_range(row: PriceRow) -> tuple[float | None, float | None]:
 
 
 def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
-    """Usual price of a card: new where it is sold new, else used; None without figures."""
+    """Usual price of a card: new where it is sold new, used for others; None without figures."""
     for wanted in (condition,) if condition else ("new", "used"):
         row = usual_prices().get((gpu, wanted))
         if row is not None:
@@ -328,8 +332,10 @@ def rent_rows() -> tuple[PriceRow, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiPriceRow:
-    """One row of data/prices/api_prices.csv; `usd_per_mtok_cached` where cached input has a price
-    of its own, `decode_tps` where a speed is published.
+    """One row of data/prices/api_prices.csv.
+
+    `usd_per_mtok_cached` is given where cached input has a price of its own, `decode_tps` where a
+    speed is published.
     """
 
     model: str
@@ -355,7 +361,7 @@ class ApiFirstTokenRow:
 
 
 def api_day(row: ApiPriceRow) -> str:
-    """Date of an API's price: the day from which the package has it, else that of the package."""
+    """Date of an API's price: the day of the row, or that of the package where the row has none."""
     return row.date or row.retrieved
 
 
@@ -376,8 +382,8 @@ def api_first_tokens() -> Mapping[tuple[str, str], float]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiUsualSpeedRow:
-    """One row of data/prices/api_usual_speeds.csv: the medians of a model's providers, as
-    Artificial Analysis measured them.
+    """One row of data/prices/api_usual_speeds.csv: medians of a model's providers, measured by
+    Artificial Analysis.
     """
 
     model: str

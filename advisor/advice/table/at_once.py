@@ -26,9 +26,10 @@ def at_once(work: Workload, users: float) -> Workload:
 
 
 def side_by_side(question: Question, chosen: Runtime | None, least: float) -> Estimate | None:
-    """Estimate of the number of answers at the same time, and the runtime, that do most in an hour
-    on the present machine, each at a least speed [tokens/s]; of those nearly as good an engine that
-    queues requests. None where nothing runs.
+    """Estimate of the runtime and number of simultaneous answers that do most work in an hour.
+
+    Each answer has at least a speed [tokens/s]; of nearly equal engines it is one that queues
+    requests. None where nothing runs.
     """
     if question.ownership.nothing:
         return None

@@ -1,4 +1,4 @@
-"""What to buy within a budget: the best buy, the cheapest and the fastest, by the rules of advice.
+"""Purchases within a budget: the best buy, the cheapest and the fastest, by the rules of advice.
 
 Nothing is among them that is no faster than what is owned at its best free setting, that an expert
 finds odd, or whose price is older than half a year.
@@ -40,8 +40,9 @@ def buys(
     safe: Option | None = None,
     step: Option | None = None,
 ) -> Buys:
-    """Purchases of at least a speed [tokens/s], up to a budget [USD]; `safe` is the safe choice and
-    `step` what is owned at its best free setting.
+    """Purchases of at least a speed [tokens/s], up to a budget [USD].
+
+    `safe` is the safe choice and `step` the present machine at its best free setting.
     """
     now = (step or options[0]).decode
     able = [option for option in _sound(options) if option.decode >= max(least, NOTABLE * now)]
@@ -56,7 +57,7 @@ def buys(
 
 
 def placed(option: Option) -> str:
-    """Where a purchase goes, and the model in it."""
+    """Words on where a purchase goes, and on the model in it."""
     into = "a new machine" if option.kind is OptionKind.MACHINE else "into mine"
     where = "all in the GPU" if option.speed and option.speed.whole else "a part in RAM"
     return f"{into}, {where}"

@@ -1,4 +1,4 @@
-"""Candidate: a purchase that somebody asks about by its name, "is a 3090 worth it?"."""
+"""Candidate: a purchase that a person names in a question ("is a 3090 worth it?")."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ UNKNOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A purchase that somebody asks about."""
+    """Purchase that a person names in a question."""
 
     name: str  # as it was typed
     options: tuple[Option, ...]  # in place of what is owned, added to it, in a new machine, rented
@@ -52,8 +52,7 @@ def candidates(
     wants: Wants,
     step: Option | None,
 ) -> tuple[Candidate, ...]:
-    """Candidates by their names, beside what is kept, the first of the options, and its best free
-    setting.
+    """Candidates by their names, beside the present machine and its best free setting.
 
     Raises:
         InputError: more names than are judged.

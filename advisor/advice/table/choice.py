@@ -1,4 +1,6 @@
-"""What to choose of the options: the safe purchase, often none, and the one in question."""
+"""Choice among the options: the safe purchase, which is often none, and the purchase in
+question.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -32,7 +34,7 @@ card of 80 GB costs about two dollars an hour (data/prices/prices.csv)."""
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What to choose."""
+    """Choice among the options."""
 
     safe: Option | None  # purchase that many run and that the machine takes; None to buy nothing
     reason: str  # why it, or why nothing
@@ -54,8 +56,9 @@ def choice_of(
     runtime: str = "",
     step: Option | None = None,
 ) -> Choice:
-    """What to choose of the options, beside what is kept at its best free setting, `step`; nothing
-    where only the chosen runtime refuses.
+    """Choice among the options, beside the present machine at its best free setting, `step`.
+
+    It is empty where only the chosen runtime refuses.
     """
     kept = options[0]
     free = step or free_change(options)
@@ -88,8 +91,9 @@ def choice_of(
 def worth_buying(
     options: Sequence[Option], reading_tps: float, replies_per_day: float, free: Option | None
 ) -> list[Option]:
-    """Purchases that people would make beside what is kept, or beside a free change of it: those
-    with which one reads along; where there are none, slower ones.
+    """Purchases that people would make, beside the present machine or a free change of it.
+
+    They are those that write as fast as one reads; where there are none, slower ones.
     """
     now = free or options[0]
     enough = reads_along(now, reading_tps)
@@ -186,7 +190,7 @@ def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
 
 
 def why(option: Option) -> str:
-    """Why many choose it, what is said of its price, and whether it is used."""
+    """Reasons for an option in words: many choose it, its price, whether it is used."""
     if "used" in option.price.note:
         used = " Used: without its maker's warranty."
     else:
@@ -241,8 +245,9 @@ def why_not(kept: Option, reading_tps: float) -> str:
 
 
 def larger(kept: Option) -> str:
-    """What somebody would buy in place of a machine: one whose GPU is a part of it is bought whole,
-    one without a GPU takes one.
+    """Machine that people would buy in place of the present one.
+
+    A machine whose GPU is a part of it is bought whole; one without a GPU gets one.
     """
     machine = kept.machine
     if machine is None or (machine.gpus and not machine.unified):
@@ -285,8 +290,10 @@ def _seconds(option: Option) -> float:
 def in_question(
     options: Sequence[Option], choice: Choice, reading_tps: float = 0.0
 ) -> Option | None:
-    """What to buy, else the sound purchase that would leave most, else what would pay at the fewest
-    replies, and what pays though it is odd where nothing else would; None without any.
+    """Purchase to judge: the chosen one, or the sound one that would leave most money.
+
+    Where neither exists, it is the one that would pay at the fewest replies, then an odd one that
+    pays; None without any.
     """
     safe = choice.safe
     if safe is not None and safe.is_free_setting:
@@ -315,8 +322,9 @@ FEW_CARDS = 2  # most cards of a purchase that is named though it does not pay
 
 
 def nearest(options: Sequence[Option]) -> Option | None:
-    """Option that would pay at the fewest replies, of the notably faster ones of few cards that do
-    not pay, a purchase before a rent; None if none would.
+    """Option that would pay at the fewest replies; None if none would.
+
+    It is notably faster, of few cards, and does not pay yet; a purchase comes before a rent.
     """
     now = options[0].decode
     able = [

@@ -1,4 +1,4 @@
-"""Cost of a month: rent, purchase, power, calls and waiting, for one speed or a column of them.
+"""Cost of a month: rent, purchase, power, calls and waiting, for one speed or many.
 
 A reader waits for the first token, for hidden reasoning tokens, and for shown tokens that come
 slower than reading speed; a batch job waits for all of them. Amounts are in US dollars, rates per
@@ -42,7 +42,7 @@ def waiting_seconds(
 
 
 def queue_seconds(users: float, running: Array, reply: Array) -> Array:
-    """Mean time in the queue of users U who all ask at once, when R of them run together [s].
+    """Mean time in the queue of users U who ask at the same time, when R of them run together [s].
 
     t_reply / U x sum over i < U of floor(i / R)
     """
@@ -115,7 +115,9 @@ class MonthlyCost:
             yield MonthlyCost(stopped=self.stopped, **dict(zip(AMOUNTS, amounts, strict=True)))
 
     def margin(self, launch_share: Any) -> Any:
-        """What comparisons add for a share of the purchase that is a launch price [USD/month]."""
+        """Uncertainty of the cost that follows from launch prices, by their share of the purchase
+        [USD/month].
+        """
         return (LAUNCH_MARGIN - 1.0) * self.purchase * launch_share
 
     @lazy
@@ -220,7 +222,7 @@ class Use:
         return speed.first_token + self.generated / speed.decode
 
     def seconds_each(self, speed: Speed) -> float:
-        """Time of the machine for a reply, of which those of its users run together [s]."""
+        """Time of the machine for a reply, when its users run together [s]."""
         return float(self._computing(speed) / self.running(speed))
 
     def start_seconds(self, speed: Speed) -> Array:
@@ -245,11 +247,11 @@ class Use:
         return self._computing(speed) / self.running(speed) * self.replies / SECONDS_PER_HOUR
 
     def keeps_up(self, speed: Speed) -> Mask | np.bool_ | bool:
-        """All replies can be answered in the hours in which they must be."""
+        """Whether all replies can be answered within the hours that are given for them."""
         return self.busy_hours(speed) <= self.money.hours_there * self.money.days
 
     def rented_hours(self, speed: Speed) -> Array:
-        """Rented hours per month [h]: as typed, else those of sessions and starts.
+        """Rented hours per month, as typed or by sessions and starts [h].
 
         min(24 days, max(hours asked for, starts x least session))
         """
@@ -313,8 +315,10 @@ class Use:
         return MonthlyCost(rent=rent, stopped=False, storage=self.storage)
 
     def called(self, usd_in: float, usd_out: float, usd_cached: float | None = None) -> MonthlyCost:
-        """Monthly cost of an API at prices of a million tokens [USD]; output has reasoning in it,
-        as providers charge, and cached input costs as other input where it has no price of its own.
+        """Monthly cost of an API at prices of a million tokens [USD].
+
+        Output includes reasoning, as providers charge; cached input costs as other input where it
+        has no price of its own.
 
         replies x ((prompt - cached) p_in + cached p_cached + generated p_out)
         """

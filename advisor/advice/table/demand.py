@@ -18,8 +18,7 @@ wait is load / (2 (1 - load)) answers (Pollaczek and Khinchine, answers of one l
 
 
 def mean_first_word(speed: Speed, work: Workload) -> float:
-    """Wait for the first word at the mean load of users who each ask again when they have read, not
-    when all of them ask at once [s].
+    """Wait for the first word at the mean load of users, each of whom asks again after reading [s].
 
     p (1 + rho / (2 (1 - rho))), rho = U p / (p + n / S), p = t_first / U
 
@@ -35,7 +34,9 @@ def mean_first_word(speed: Speed, work: Workload) -> float:
 
 
 class Crowd(StrEnum):
-    """Ways in which a server is asked: in turn, all at once, at random times."""
+    """Way in which users ask a server: one after another, in a batch, at random times, at the same
+    time.
+    """
 
     PEOPLE = "people who wait for each answer"
     BATCH = "a batch that is due within some hours"
@@ -80,8 +81,10 @@ class Demand:
         return self.money.replies_per_day * seconds / SECONDS_PER_HOUR / self.money.hours_there
 
     def beside(self, kept: Option) -> "Demand":
-        """Demand beside what is kept: that of a rate, where the kept machine writes as fast as one
-        reads and cannot keep up, since so many replies are of several people.
+        """Demand on a machine beside the present one.
+
+        It is a rate where the present machine writes as fast as one reads and still cannot keep up,
+        since so many replies are of several people.
         """
         if self.counted or kept.keeps_up or kept.decode < self.money.reading_tps:
             return self
@@ -106,7 +109,7 @@ class Demand:
         return not any(self.unmet_by(option))
 
     def unmet_by(self, option: Option) -> Iterator[str]:
-        """What an option lacks, in words."""
+        """Words on the demands that an option does not meet."""
         if option.speed is None:
             if option.kind is not OptionKind.API:
                 yield "does not run it"

@@ -230,8 +230,9 @@ def best_arranged(
     wanted: Wanted,
     timed: Timed,
 ) -> Speeds:
-    """Speeds of the wanted machines in the arrangement that answers most. Behind the machines stand
-    parts of them, which are not told.
+    """Speeds of the wanted machines in the arrangement of GPUs that answers most.
+
+    Parts of machines follow the machines in the arrays and are not shown.
     """
     shown = wanted.skip.shape[-1]
     wanted = _with_none_of(len(machines) - shown, wanted)

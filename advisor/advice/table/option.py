@@ -174,7 +174,9 @@ class Option:
 
     @property
     def pays(self) -> bool | None:
-        """It keeps up and costs less than what is kept, waiting included; None where unknown."""
+        """Whether the option keeps up and costs less than the present machine, waiting included;
+        None where unknown.
+        """
         if self.kept:
             before = self.kept.with_waiting
         else:
@@ -291,7 +293,7 @@ class Option:
 
     @property
     def rests_on_resale(self) -> bool:
-        """It is slower and pays only by a resale value that nobody stated: no reason to sell."""
+        """Whether the option is slower and pays only by a resale value that nobody stated."""
         gain = self.gain
         now = self.kept.speed if self.kept else None
         slower = now is None or self.speed is None or self.speed.decode <= now.decode
@@ -299,7 +301,9 @@ class Option:
 
     @property
     def rests_on_little(self) -> bool:
-        """It is dearer, and pays only by waits that fall by less than a prediction errs."""
+        """Whether the option is dearer, and pays only by waits that fall by less than a prediction
+        errs.
+        """
         gain = self.gain
         saved = self.hours_saved
         if gain is None or saved is None or not 0 < gain < saved * self.worth:
@@ -312,8 +316,10 @@ class Option:
 
     @property
     def may_win(self) -> bool:
-        """Whether the verdict may name it: it keeps up, has a dated price of all its parts, loses
-        no quality and rests neither on a sale that nobody stated nor on a speed hardly different.
+        """Whether the verdict may name the option.
+
+        It must keep up, have a dated price of all its parts, lose no quality, and rest neither on a
+        sale that nobody stated nor on a speed that hardly differs.
         """
         able = self.priced and self.keeps_up and not self.loses_quality
         return able and not self.rests_on_resale and not self.rests_on_little
@@ -348,7 +354,7 @@ class Question:
 
     @lazy
     def resale(self) -> Price:
-        """Resale value of what is owned: as typed, else the used price of its cards."""
+        """Resale value of the owned machine: as typed, or the used price of its cards."""
         ownership = self.ownership
         if ownership.resale is not None:
             return Price(usd=ownership.resale, typed=True, note="as you typed")
@@ -363,21 +369,22 @@ class Question:
 
     @property
     def tied_up_usd(self) -> float:
-        """Part of it that counts while it is kept [USD]."""
+        """Part of the resale value that counts while the machine is kept [USD]."""
         if self.money.resale_counts:
             return self.resale_usd
         return 0.0
 
     def paid_for(self, price: Price) -> float:
-        """Amount that is spread over the months of what replaces the owned: its price, less the
-        resale value where that does not count while it is kept; what is left over at once is no
-        income of each month [USD].
+        """Price of an option that is spread over months [USD].
+
+        The resale value is taken off where it does not count while the machine is kept; a remainder
+        paid back at once is no monthly income.
         """
         return max((price.usd or 0.0) - (self.resale_usd - self.tied_up_usd), 0.0)
 
     @property
     def for_sale(self) -> tuple[str, ...]:
-        """Cards sold for such a machine, and those with a typed price."""
+        """Cards that are sold for a machine of this form, and cards with a typed price."""
         server = self.ownership.form is Form.SERVER
         return cards_for_sale(self.money.own_price, self.today, server=server)
 
@@ -398,8 +405,10 @@ class Question:
         always_on: bool = False,
         **columns: Any,
     ) -> Option:
-        """Option whose age of price and comparison with what is kept follow from its parts; what is
-        owned may be sold for it, and a rent may never be stopped. Columns are those of an `Option`.
+        """Option whose age of price and comparison with the present machine follow from its parts.
+
+        The present machine may be sold for it, and a rent may never be stopped. Columns are those
+        of an `Option`.
         """
         price = price or Price()
         if sells:
@@ -425,8 +434,8 @@ class Question:
 
 
 def rent_on_record(machine: Machine) -> PriceRow | None:
-    """Newest hourly rent of a machine that a provider owns, else the least for as many of its
-    cards; None for others or without one.
+    """Newest hourly rent of a provider's machine, or the least rent for as many of its cards; None
+    without one.
     """
     name = machine.rented.casefold()
     rows = [row for row in rent_rows() if name and row.instance.casefold() == name]
@@ -437,8 +446,10 @@ def rent_on_record(machine: Machine) -> PriceRow | None:
 
 
 def as_rented(ownership: Ownership, machine: Machine) -> Ownership:
-    """Ownership of a machine; that of a provider is rented at the typed rent, else at the price on
-    record, else at nothing.
+    """Ownership of a machine.
+
+    A provider's machine is rented, at the typed rent or the price on record; at nothing where there
+    is neither.
 
     Raises:
         InputError: a resale value of a machine that a provider owns.
@@ -455,7 +466,7 @@ def as_rented(ownership: Ownership, machine: Machine) -> Ownership:
 
 
 def unknown_rent(ownership: Ownership, machine: Machine) -> Iterable[str]:
-    """Sentence about a rent that no page says and nobody typed; none for others."""
+    """Sentence on a rent that is neither published nor typed; empty for known rents."""
     if ownership.on_record and rent_on_record(machine) is None:
         yield (
             f"{machine.rented} is rented, and no price of it is on record: it counts as free until "
@@ -518,8 +529,10 @@ def by_comparison(option: Option) -> tuple[bool, float, float]:
 
 
 def folded(options: Sequence[Option]) -> list[bool]:
-    """Mask of options to fold: beaten by another in both monthly cost and speed, or slower than the
-    kept machine without paying. Never the kept machine, nor options without a price or speed.
+    """Mask of options to fold.
+
+    They are beaten by another in both monthly cost and speed, or slower than the present machine
+    without paying; never the present machine, nor options without a price or speed.
     """
     now = options[0].decode
     cost = np.array([np.nan if each.monthly is None else each.monthly for each in options])

@@ -103,8 +103,8 @@ def refusal(question: Question, option: Option) -> str:
 
 
 def odd_about(question: Question, option: Option) -> tuple[str, ...]:
-    """What an expert finds odd about what is bought or rented, a sentence each: for the table of
-    options, its verdict and cards, and for the finder.
+    """Sentences on what an expert finds odd about a purchase or rent, for the table of options, the
+    verdict and the finder.
     """
     if not option.bought:
         return ()
@@ -179,7 +179,7 @@ def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
-    """Option of keeping the machine as it is, or of buying none."""
+    """Option of keeping the present machine, or of buying none."""
     ownership = question.ownership
     if ownership.nothing:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())

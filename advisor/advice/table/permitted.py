@@ -12,7 +12,7 @@ def permitted(options: Sequence[Option], wants: Wants) -> tuple[Option, ...]:
 
 
 def why_not_permitted(option: Option, wants: Wants) -> str:
-    """What a request has against an option; empty for nothing."""
+    """Reason why a request does not permit an option; empty for a permitted option."""
     if option.kind in ELSEWHERE and wants.texts is Texts.HOUSE:
         return "texts would leave the house"
     if option.kind is OptionKind.API or option.kind not in HARDWARE:

@@ -61,7 +61,7 @@ class RamAndDrive:
     steps: tuple[Option, ...]  # twice the RAM and a second drive, where the machine takes them
 
     def along(self, drives: int) -> tuple[MemoryPoint, ...]:
-        """Points with a number of drives, by RAM."""
+        """Points with a given number of drives, in the order of their RAM."""
         return tuple(point for point in self.points if point.drives == drives)
 
     @property

@@ -1,4 +1,4 @@
-"""What an expert rules out: rules on a card in a machine, and how many run it.
+"""Rules of an expert on cards in machines, and numbers of people who run them.
 
 A firm rule takes an option from the table. Another says what is odd about it: it may be the
 cheapest, never the safe choice.
@@ -71,7 +71,7 @@ class CardRule:
 
 
 class Installed(NamedTuple):
-    """What a rule looks at, by names, so that it is judged once."""
+    """Names that a rule reads; a rule judges equal names once."""
 
     form: Form  # form of the machine
     host: str  # name of its processor
@@ -161,8 +161,10 @@ def oddities(
     takes_docks: bool = False,
     users: float = 1.0,
 ) -> Iterator[str]:
-    """What is odd about buying or renting cards for some users, a sentence each. Parts of a machine
-    that is built anew are no change; where its kind has a port for a dock, a dock is none.
+    """Sentences on what is odd about buying or renting cards for some users.
+
+    Parts of a machine that is built anew are no change; where its kind has a port for a dock, a
+    dock is not odd.
     """
     had = () if built_anew else before
     first = not (before or built_anew)

@@ -1,4 +1,4 @@
-"""What could be sold: one card of several, or a dear one whose work a cheap one does."""
+"""Possible sales: one card of several, or a dear card whose work a cheap one does."""
 
 from dataclasses import replace
 
@@ -16,8 +16,10 @@ WORTH_SELLING = 300.0  # least that a sale leaves over to be worth a word [USD]
 
 
 def sale(question: Question, kept: Option) -> Option | None:
-    """Fewer or cheaper cards that still write faster than one reads, where the value of what is
-    owned counts; None where nothing is left over.
+    """Option with fewer or cheaper cards that still write faster than one reads; None where none is
+    left over.
+
+    The value of the owned cards counts.
     """
     speed = kept.speed
     owned = discrete(question.machine)

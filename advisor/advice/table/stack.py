@@ -109,7 +109,7 @@ class Run:
 
     @lazy
     def beside_machines(self) -> tuple[Model, Workload]:
-        """Model and request with numbers of shape (requests, 1); those of one as they are."""
+        """Model and request with numbers of shape (requests, 1); unchanged for a single request."""
         if self.single:
             return self.model.picked(0), self.work.with_numbers(context=float(self.contexts[0]))
         return self.model.picked(np.s_[:, None]), self.work.with_numbers(
@@ -310,7 +310,7 @@ class Stack:
         self.forget()
 
     def with_parts(self, parts: Sequence[Machine]) -> Sequence[Machine]:
-        """Machines with parts of them behind."""
+        """Machines, followed by parts of them."""
         return (*self.machines, *parts)
 
     def forget(self) -> None:
@@ -335,8 +335,8 @@ class Stack:
         skip: Mask | None = None,
         least: Floats | None = None,
     ) -> Speeds:
-        """Speeds of every machine, each in the nearest format to the requested one that it can run,
-        and in the arrangement of its GPUs that answers most.
+        """Speeds of every machine, in the nearest format that it runs and the arrangement of GPUs
+        that answers most.
 
         Machines of the mask `skip` are left out; those below their `least` speed, shape (machines,)
         [tokens/s], may be, as if the model did not fit.
@@ -381,9 +381,10 @@ class Stack:
         skip: Mask,
         least: float,
     ) -> Speeds:
-        """Speeds of the machines that are fast enough, for several formats of a model at once where
-        the runtime takes them: shape (formats x contexts, machines); in the arrangement of their
-        GPUs that answers most.
+        """Speeds of the machines that are fast enough, shape (formats x contexts, machines).
+
+        Several formats of a model are timed together where the runtime takes them, in the
+        arrangement of GPUs that answers most.
 
         Machines on which the runtime loads another format, and those of the mask `skip`, are left
         out; those below the `least` speed [tokens/s] may be, as if the model did not fit.

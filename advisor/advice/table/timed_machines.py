@@ -145,8 +145,10 @@ SMALLEST_FORMAT = 0.5
 
 
 class CardStack(Stack):
-    """Machines made of one host: with each number of each card for sale or let, in more than `FEW`
-    only those let, and with cards beside its own if it has a form to add to.
+    """Machines of one host with several numbers of each card for sale or rent.
+
+    In more than `FEW` only rented cards count; a host whose form takes cards has them beside its
+    own.
 
     Their kinds are those of the cards; another host with as many of the same takes them over.
     """
@@ -180,13 +182,13 @@ class CardStack(Stack):
         super().__init__(OnHost(host, tuple(gpus)))
 
     def with_parts(self, parts: Sequence[Machine]) -> "OnHost":
-        """Machines of the host with parts of them behind."""
+        """Machines of the host, followed by parts of them."""
         if not parts:
             return self.machines
         return self.machines.with_parts(part.gpus for part in parts)
 
     def on(self, host: Machine) -> "CardStack":
-        """The same cards in another host."""
+        """Same cards in another host."""
         moved = copy(self)
         moved.every = self.every.on(host)
         moved.machines = moved.every.whole
@@ -240,11 +242,11 @@ class OnHost(Sequence[Machine]):
         return made
 
     def with_parts(self, gpus: Iterable[tuple[Gpu, ...]]) -> "OnHost":
-        """The machines with parts of them behind, on one of joined hosts each."""
+        """Machines, followed by parts of them, each on one of several joined hosts."""
         return OnHost(self.host, (*self.gpus, *gpus), self)
 
     def on(self, host: Machine) -> "OnHost":
-        """The same cards on another host."""
+        """Same cards on another host."""
         if self.whole is self:
             return OnHost(host, self.gpus)
         return OnHost(host, self.gpus, self.whole.on(host))
@@ -293,7 +295,9 @@ class TimedCards(TimedStack):
 
     @lazy
     def holders(self) -> tuple[CardSpeed, ...]:
-        """Fewest cards of each kind that hold the whole model, else one card that holds a part."""
+        """Fewest cards of each kind that hold the whole model; one card that holds a part where
+        none do.
+        """
         fewest: dict[str, int] = {}
         for (name, _), at in self.stack.alike.items():
             if self._whole.fits[at]:
@@ -331,7 +335,7 @@ class TimedCards(TimedStack):
         return self._whole.at(at)
 
     def alone(self, names: Iterable[str]) -> list[CardSpeed]:
-        """One of each named card, holding a part of the model."""
+        """One card of each name, which holds a part of the model."""
         wanted = set(names)
         each = [name for name, count in self.stack.alike if count == 1 and name in wanted]
         return list(self._rows((self.stack.alike[name, 1] for name in each), self._parts(each)))

@@ -1,4 +1,4 @@
-"""What the gain of an option turns on: its inputs at their ends, its turning points, and words."""
+"""Sensitivity of an option's gain: inputs at their ends, turning points, and words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class TornadoBar:
 def tornado(
     inputs: Mapping[str, Range], outcome: Callable[[Mapping[str, Floats]], Floats]
 ) -> tuple[TornadoBar, ...]:
-    """One bar per input, a positive number with its 80 % interval, the widest first."""
+    """Bars of a tornado chart, one for each input with its 80 % interval, the widest first."""
     middle = {name: np.asarray(parameter.value, dtype=float) for name, parameter in inputs.items()}
 
     def at(name: str, value: Array) -> float:

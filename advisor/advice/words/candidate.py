@@ -1,4 +1,4 @@
-"""Sentence on a purchase that somebody asks about."""
+"""Sentence on a purchase that a person names in a question."""
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.table.candidate import Candidate
@@ -16,7 +16,7 @@ FEW_MINUTES = 1.0 / 60.0  # waiting of a month that nobody notices [h]
 
 
 def sentence(candidate: Candidate, advice: Comparison) -> str:
-    """What a candidate gives, costs and saves, and whether it is worth that."""
+    """Sentence on a candidate: its speed, cost and saving, and whether it is worth buying."""
     option = candidate.best
     if option is None or option.speed is None:
         why = candidate.refusal or DOES_NOT_RUN

@@ -35,7 +35,7 @@ class Judgement(StrEnum):
 
 
 def judgement(decode: float | None, reading_tps: float) -> Judgement:
-    """Speed words for a speed, as it is shown with two digits; None where nothing runs [tokens/s].
+    """Words for a speed as it is shown, with two digits; None where nothing runs [tokens/s].
 
     From 4 r faster, r to 4 r keeps up, r / 3 to r slower, 0.5 tokens/s to r / 3 minutes.
     """
@@ -63,8 +63,8 @@ def judged(speed: Speed | None, reading_tps: float) -> Judgement:
 def placed(
     decode: float, strategy: PlacementStrategy, runtime: str, reading_tps: float
 ) -> Judgement:
-    """Speed words of a placement: one that reads from the drive is no more than a hope, whatever
-    its speed, in an engine that is not made for it.
+    """Words for the speed of a placement; a model on the drive is never called fast in an engine
+    that is not made for that.
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD and runtime not in MADE_FOR_DRIVES:
         return Judgement.DRIVE

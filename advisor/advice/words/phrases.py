@@ -55,7 +55,7 @@ def duration(seconds: float) -> str:
 
 
 def after_name(option: Option, replaced: str) -> str:
-    """What is done with a card, where its name does not say that."""
+    """Words on the use of a card, where its name does not say it."""
     if option.kind is OptionKind.REPLACE:
         return replaced
     told = option.name.endswith((" in a dock", " in all"))
@@ -86,7 +86,7 @@ def dated(option: Option) -> str:
 
 
 def plain(name: str) -> str:
-    """Name without what stands in parentheses, as a sentence has none within others."""
+    """Name without its parts in parentheses."""
     while (shorter := re.sub(r"\s*\([^()]*\)", "", name)) != name:
         name = shorter
     return name

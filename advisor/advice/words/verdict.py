@@ -30,7 +30,7 @@ from advisor.units import number
 
 
 def price_notes(question: Question) -> tuple[str, ...]:
-    """Notes on typed prices far from those on record, and on a rent that nobody knows."""
+    """Notes on typed prices far from published ones, and on an unknown rent."""
     money = question.money
     rent = unknown_rent(question.ownership, question.machine)
     return *odd_prices(money.own_price, money.own_rent), *rent
@@ -126,12 +126,14 @@ class Advice(Comparison):
 
     @property
     def verdict(self) -> str:
-        """The two lines of the verdict, and one on each purchase that somebody asks about."""
+        """Two lines of the verdict, and one line on each purchase that a person names."""
         return str(self.summary)
 
 
 def verdict(advice: Comparison) -> VerdictText:
-    """What the machine gives, then what an answer takes and the best way out of all."""
+    """Sentences of the verdict: the machine's speed, the time of an answer, and the best way
+    out.
+    """
     kept = advice.options[0]
     best = advice.best
     money = advice.question.money

@@ -68,8 +68,9 @@ def _nothing_bought(advice: Comparison) -> list[str]:
 
 
 def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
-    """Ways with an engine in tiers beside each, where none of them names it; nothing without one
-    that is notably faster than what is decided for.
+    """Ways out, with an engine in tiers added where no way names one.
+
+    It is added only where it is notably faster than the decision.
     """
     if advice.case.demand.counted or any(SAME_MODEL in way for way in ways):
         return []

@@ -32,7 +32,7 @@ LONGEST = 60  # most characters of who measured
 
 @dataclass(frozen=True, kw_only=True)
 class BroughtRun:
-    """One run of a tool on a machine, beside what was predicted when it was brought."""
+    """Run of a tool on a machine, with its prediction at the time when it was added."""
 
     by: str  # who measured; empty for oneself
     source: str  # name of the tool, and the tool's name of the model
@@ -79,8 +79,9 @@ def kept() -> tuple[BroughtRun, ...]:
 def brought(
     estimate: Estimate, measured: Measured, by: str, date: str, *, here: bool = False
 ) -> BroughtRun:
-    """A run beside its prediction, of the lengths that were measured; one of this machine (`here`)
-    teaches answers on it from now on.
+    """Run with its prediction, of the lengths that were measured.
+
+    A run of this machine (`here`) corrects later predictions for it.
 
     Raises:
         InputError: a name that is too long, or an impossible combination.
@@ -122,8 +123,9 @@ def _known(estimate: Estimate, measured: Measured) -> str:
 
 
 def keep(run: BroughtRun) -> None:
-    """Save a run beside the others, once; raises InputError for too many, and StoreError where the
-    folder cannot be written.
+    """Save a run, once.
+
+    Raises InputError for too many runs, and StoreError where the folder cannot be written.
     """
     with _changing() as runs:
         if len(runs) >= MOST:
@@ -132,8 +134,9 @@ def keep(run: BroughtRun) -> None:
 
 
 def drop(number: int) -> BroughtRun:
-    """The run at a place of the list, from 1, after it was deleted; raises InputError for another
-    place, and StoreError where the folder cannot be written.
+    """Run at a place of the list, counted from 1, after its deletion.
+
+    Raises InputError for a wrong place, and StoreError where the folder cannot be written.
     """
     with _changing() as runs:
         if not 1 <= number <= len(runs):
@@ -152,7 +155,7 @@ def _changing() -> Iterator[list[BroughtRun]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Others:
-    """What others measured with the same card, model and format in the same kind of run."""
+    """Measurements of other people with the same card, model and format in the same kind of run."""
 
     runs: int  # number of figures
     publishers: int  # number of who published them

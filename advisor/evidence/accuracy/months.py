@@ -51,7 +51,7 @@ class MonthScore:
 
     @property
     def group(self) -> Group:
-        """What is compared between commits."""
+        """Group of scores that is compared between commits."""
         return self.engine, self.family, self.month
 
 
@@ -138,8 +138,9 @@ def last_two(
 def alarms(
     before: Mapping[Group, MonthScore], after: Mapping[Group, MonthScore]
 ) -> Iterator[Alarm]:
-    """Groups that lost figures, whose error rose, or whose ranges hold fewer: an error or a share
-    by 2 points and a tenth of what it was.
+    """Groups that lost figures, whose error rose, or whose ranges hold fewer figures.
+
+    An error or a share counts by 2 points and a tenth of its former value.
     """
     for group, former in before.items():
         words = "; ".join(_worse(former, after.get(group)))

@@ -38,7 +38,7 @@ Traits = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True)
 class Regime:
-    """One kind of run; a trait that its row leaves empty may have any value."""
+    """Kind of run; a trait that its row leaves empty may have any value."""
 
     name: str  # name in tables
     text: str  # description in a sentence
@@ -97,7 +97,7 @@ COVERAGE = DATA / "generated/coverage.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageRow:
-    """One regime; fields as the columns of data/generated/coverage.csv."""
+    """One row of data/generated/coverage.csv: coverage of one regime."""
 
     regime: str  # name in `regimes.REGIMES`
     rows: int  # published figures that were predicted without their group
@@ -125,7 +125,7 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
 
 
 def certainty(estimate: Estimate | None) -> str:
-    """How near published runs like an estimate were met, in a sentence; empty without one."""
+    """Sentence on the accuracy for published runs like an estimate; empty without such runs."""
     if estimate is None:
         return ""
     row = coverage_like(estimate)

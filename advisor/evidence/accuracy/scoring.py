@@ -35,7 +35,7 @@ class PeerScore:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnScore:
-    """Score of one regime, without those of public advisors."""
+    """Score of this program in one regime."""
 
     regime: str  # name of the regime
     rows: int  # number of figures
@@ -243,7 +243,7 @@ REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/([^/]+/[^/#?]+)")
 
 
 def source_of(url: str) -> str:
-    """Publisher of a measurement: a thread on GitHub, a repository, or else the page."""
+    """Publisher of a measurement: a thread on GitHub, a repository, or a page."""
     thread = THREAD.match(url)
     if thread:
         return f"{thread[1]}#{thread[2]}"
@@ -318,7 +318,7 @@ class Floor:
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Predictions beside published figures."""
+    """Predictions with the published figures that they are scored on."""
 
     # published figures, each with a prediction made without its group
     points: tuple[AccuracyPoint, ...]
@@ -357,8 +357,9 @@ class OriginRow:
 @dataclass(frozen=True, kw_only=True)
 class HistoryRow:
     """Score of a kind of run by one set of constants; fields as the columns of
-    data/generated/score_history.csv. A range that was widened alone shows there: its interval score
-    does not fall.
+    data/generated/score_history.csv.
+
+    A range that was only widened shows there, as its interval score does not fall.
     """
 
     day: str  # day on which it was scored

@@ -1,4 +1,4 @@
-"""Run that somebody shares: the filled form, anonymous, with what this release predicted for it.
+"""Shared run: the filled form, anonymous, with the prediction of this release.
 
 What is only assumed of the machine (typical RAM of its kind, say) is left out; who takes the run in
 assumes it anew.
@@ -147,7 +147,7 @@ def _day(facts: EngineRun | None) -> str:
 
 
 def steps(values: Mapping[str, str]) -> str:
-    """What to do with the text, for who has never sent a run."""
+    """Instructions for sending the text, for a person who has never sent a run."""
     missing = [label for name, label in USEFUL.items() if name not in values]
     if missing:
         add = f" If you can, add {' and '.join(missing)}."

@@ -252,7 +252,7 @@ OWN_FOLDS = (
 
 
 def fresh_sentence(scores: Sequence[FreshScore]) -> str:
-    """How right predictions were on rows that nothing had seen, with their day, in a sentence."""
+    """Sentence on the accuracy for rows that were new at their day, with the day."""
     day = date.fromisoformat(scores[0].day)
     told = "; ".join(
         f"{score.kind} {percent(score.error)} ({percent(score.held)} in range)" for score in scores
@@ -276,7 +276,7 @@ TOLD = ("llama.cpp family, 2026", "other engines, 2026", "publishers with a sing
 
 
 def strangers_sentence(ledger: scoring.Ledger) -> str:
-    """How right predictions are on strangers' runs, in a sentence."""
+    """Sentence on the accuracy for runs of strangers."""
     scores = [score for score in stranger_scores(ledger.points) if score.name in TOLD]
     told = "; ".join(
         f"{score.name}: {percent(score.error, 1)} off, {percent(score.held)} in range"

@@ -1,4 +1,4 @@
-"""One case of a claim: its computed figure, and the changes that would make the claim hold."""
+"""Case of a claim: its computed figure, and the changes that would make the claim hold."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -106,7 +106,7 @@ def longest_context(scenario: Scenario) -> Range:
 
 
 def bandwidth(scenario: Scenario) -> Range:
-    """Datasheet bandwidth of the GPU's memory, relative to that of RAM."""
+    """Datasheet bandwidth of the GPU's memory, divided by that of the RAM."""
     row = HOSTS.find(str(scenario.inputs.get("cpu", "")))
     if row.bandwidth_gbs is None:
         raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
@@ -280,7 +280,7 @@ class Finding:
 
     @property
     def condition(self) -> str:
-        """The same in one line."""
+        """Condition in one line."""
         return ", ".join(self.conditions)
 
     @property
@@ -355,7 +355,7 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
 
 
 def measured(name: str, against: str) -> Measure:
-    """A measure; with `against` (`key=value; ...`), its ratio to the measure of the changed
+    """Measure by its name; with `against` (`key=value; ...`), its ratio to that of the changed
     scenario.
     """
     if name not in MEASURES:
@@ -478,7 +478,7 @@ class Claim:
 
     @property
     def condition(self) -> str:
-        """Condition of a claim that holds in some cases only; else empty."""
+        """Condition of a claim that holds only in some cases; empty for other claims."""
         if self.verdict is not Verdict.ONLY_IF:
             return ""
         partly = (part for part in self.parts if not all(finding.holds for finding in part))

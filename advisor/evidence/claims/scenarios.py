@@ -114,7 +114,7 @@ PLACED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """One case, ready to be computed."""
+    """Case of a claim, ready to be computed."""
 
     inputs: Inputs  # inputs from the data files; missing ones have the defaults of the Advise page
 
@@ -140,7 +140,9 @@ class Scenario:
 
     @lazy
     def request(self) -> Request:
-        """What the inputs ask, but for those of claims alone; a context holds prompt and reply."""
+        """Request of the inputs, without inputs of claims alone; its context holds prompt and
+        reply.
+        """
         inputs: dict[str, Any] = {**self.inputs}
         request = Request(
             **{name: value for name, value in inputs.items() if name not in OF_CLAIMS}

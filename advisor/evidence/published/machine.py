@@ -87,7 +87,7 @@ Meaning = TypeVar("Meaning")
 
 
 def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
-    """What a name of a source means; None where the catalogue does not know it."""
+    """Row that a name in a source means; None for a name that the catalogue does not know."""
     try:
         return find(name)
     except AdvisorError:
@@ -161,7 +161,7 @@ SERVERS_GIB = 256.0  # RAM of servers that offload and do not state it [GiB]; as
 
 
 def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
-    """RAM stated with the processor or in the note, else a default [GiB].
+    """RAM stated with the processor or in the note, or a default [GiB].
 
     None for a GPU that shares the processor's memory: its catalogue row gives the size. Where the
     processor computes in place, it matters only for pages read from a drive.

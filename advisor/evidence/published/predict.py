@@ -87,7 +87,7 @@ class Case:
 
     @property
     def steps(self) -> Array:
-        """Steps after the prompt; papers also count the token that the prompt itself gives."""
+        """Number of steps after the prompt; papers also count the token that the prompt gives."""
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
     def on_known(self, known: tuple[KnownRun, ...]) -> "Case":
@@ -239,7 +239,7 @@ def _fits(case: Case) -> bool:
 
 
 def with_category(row: PublishedRow) -> PublishedRow:
-    """Row with a category, the stated one, else by its GPU, split and runtime; without notes."""
+    """Row with a category, as stated or by its GPU, split and runtime; without notes."""
     return PublishedRow({**row.cells, "category": row.category or _category(row)})
 
 
@@ -300,8 +300,10 @@ OLLAMA_AS_OF = "2026-02"
 
 
 def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runtime) -> Machine:
-    """Machine of a row with the build of its month, where that changes linear attention, lacks a
-    kernel for the format, or copies experts that no token asks for.
+    """Machine of a row, with the build of the row's month where that changes its speed.
+
+    It does where it changes linear attention, lacks a kernel for the format, or copies experts that
+    no token uses.
     """
     month = row.date[:7]
     dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
@@ -329,8 +331,10 @@ KnownRuns = Mapping[str, tuple[KnownRun, ...]]
 def predictions(
     rows: Iterable[Mapping[str, str]], known: KnownRuns = MappingProxyType({})
 ) -> Iterator[dict[str, object]]:
-    """Answers for rows of a table, cells by column, in order; rows that state the same are answered
-    once, and one that fails holds its reason. Known runs teach rows of the same machine.
+    """Answers for rows of a table, as cells by column, in order.
+
+    Equal rows are answered once; a row that fails has its reason. Known runs correct rows of the
+    same machine.
     """
     for cells in rows:
         if why := cells.get(UNREADABLE):

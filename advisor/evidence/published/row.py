@@ -176,7 +176,7 @@ ANSWERED = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceWordsRow:
-    """One row of data/measurements/source_words.csv: words of sources, and what they mean."""
+    """One row of data/measurements/source_words.csv: words of sources, with their meaning."""
 
     of: str  # what they tell: a backend, a processor outside the catalogue, a drive, ..
     pattern: str  # pattern of the words; the first of its kind that fits counts
@@ -191,7 +191,7 @@ def _patterns(of: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def meaning(of: str, text: str) -> str:
-    """What a source's words mean; empty where no pattern of the kind fits."""
+    """Meaning of a source's words; empty where no pattern of the kind fits."""
     return next((means for pattern, means in _patterns(of) if pattern.search(text)), "")
 
 
@@ -208,7 +208,7 @@ def figures(of: str, text: str) -> list[float]:
 
 
 def figure(of: str, text: str) -> float | None:
-    """First of them; None where no pattern fits."""
+    """First figure in a source's words; None where no pattern fits."""
     return next(iter(figures(of, text)), None)
 
 

@@ -1,4 +1,4 @@
-"""Form of a run that somebody sends: its fields, its text, and what a filled text holds.
+"""Form of a run that people send: its fields, its text, and the values of a filled text.
 
 The same fields stand in data/run_form.csv, in .github/ISSUE_TEMPLATE/run.yml, in what `runs share`
 prints and in what `lab.intake` reads. A filled form is Markdown, as GitHub writes it: a heading of
@@ -78,8 +78,10 @@ def is_form(text: str) -> bool:
 
 
 def form_values(text: str) -> dict[str, str]:
-    """Values of a filled form by field, without empty ones; output that is a form itself, as
-    `runs share` prints it, gives what the outer one leaves empty.
+    """Values of a filled form by field, without empty ones.
+
+    Output that is a form itself, as `runs share` prints it, fills fields that the outer form leaves
+    empty.
 
     Raises:
         InputError: a text without any field, a field filled twice with different values, or a value

@@ -111,7 +111,9 @@ def backend(row: PublishedRow) -> str:
 
 
 def build(row: PublishedRow) -> str:
-    """Build with other kernels than today's: "llamafile", "2024" or "2025" by date; else empty."""
+    """Name of a build with other kernels than today's: "llamafile", "2024" or "2025" by date; empty
+    for today's.
+    """
     if any(name in row.runtime.casefold() for name in ("llamafile", "localscore")):
         return "llamafile"
     if row.date[:4].isdigit():
@@ -143,7 +145,7 @@ def copies_experts(row: PublishedRow) -> bool:
 
 
 def load_mode(row: PublishedRow) -> str:
-    """Load mode of a row: llama.cpp maps the file unless it is told not to."""
+    """Load mode of a row; llama.cpp maps the file by default."""
     fork = engine(row.runtime, row.category) is IK_LLAMA_CPP
     buffered = stated("file in buffers", row.source_words.casefold()) is not None
     if buffered or (fork and row.date >= PINNED_SINCE):
@@ -260,7 +262,7 @@ def padded(row: PublishedRow) -> float:
 
 
 def kv_type(row: PublishedRow, runtime: Runtime) -> str:
-    """Format of the cache: as stated, else the engine's default for the weights' format."""
+    """Format of the cache, as stated or by the engine's default for the weights' format."""
     form = row.quant.casefold()
     if "kv" in form:
         if "4" in form:

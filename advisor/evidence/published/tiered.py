@@ -78,7 +78,7 @@ def as_run(engine: TieredEngine) -> TieredEngine:
 
 @lru_cache(maxsize=8)
 def usual_engine() -> TieredEngine:
-    """Description that stands in for engines without a row."""
+    """Description that is used for engines without a row."""
     first = TieredEngine.rows()[0]
     return replace(first, key="tiers", name=OTHER, ram_tier=str(RamTier.REST), chunk=4096.0)
 

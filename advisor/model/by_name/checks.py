@@ -1,4 +1,4 @@
-"""What a row of the list or a name states, beside what its layers count.
+"""Checks of a model's layers against the figures that its list row or its name states.
 
 A stated total is a check: where the layers of a family count another one, the answer says so first,
 and where no rule of the family is known, or the name agrees with the total, the layers are scaled
@@ -37,7 +37,7 @@ STATES = re.compile(
 
 
 def refuse_unknown_states(text: str, row: HubRow | None, architecture: Architecture) -> None:
-    """Refuse a model whose layers keep a state that no rule here tells.
+    """Check that a rule describes the states that a model's layers keep; raises Refusal.
 
     Raises:
         Refusal: its architecture or name says so, and its layers as counted keep none.
@@ -81,7 +81,9 @@ def checked(text: str, model: Named) -> Named:
 
 
 def contradiction(row: HubRow) -> float:
-    """How far a row's sizes count from its stated total [logarithm]."""
+    """Distance of a row's counted weights from its stated total, as the logarithm of their
+    ratio.
+    """
     built = listed(row).architecture
     return abs(math.log(built.params / text_parameters(row, built)))
 
@@ -157,9 +159,10 @@ BINARY = frozenset({2**power for power in range(2, 11)})
 
 
 def longer_context(text: str, model: Named) -> Named:
-    """Model with the context of its variant, by its own row or its name, where that is longer, or
-    where the name of the variant states it; an exact name is no variant, and a copy's row says
-    nothing of it.
+    """Model with the longer context of its variant.
+
+    The context is that of the variant's own row or name. An exact name is no variant, and a copy's
+    row says nothing of it.
     """
     own = model.architecture.max_context
     if own is None or not model.taken_as:

@@ -27,7 +27,7 @@ READ = "2026-11-22"  # date of the list
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubRow:
-    """One listed repository."""
+    """Repository in the list."""
 
     name: str  # `owner/name`
     key: str = ""  # tokens of the name that can tell shapes apart, by `names.take_apart`
@@ -58,7 +58,9 @@ TEXTS = ("name", "key", "architecture")
 
 
 class HubList:
-    """The lines, searched as text: an index of all of them would cost more than a few searches."""
+    """Lines of the list, searched as text; an index of all of them would cost more than a few
+    searches.
+    """
 
     def __init__(self, text: str) -> None:
         head, newline, lines = text.partition("\n")
@@ -140,7 +142,7 @@ TABLE = "models"  # renewed table of models (`refresh`)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenewedModelRow(DescribedModelRow):
-    """One row of a renewed table of models; its weights are as the Hub counts them."""
+    """One row of a renewed table of models, with weights as the Hub counts them."""
 
     downloads: int  # of the last month
     weight_bytes: int  # bytes of its safetensors files
@@ -179,7 +181,7 @@ def hub_list() -> HubList:
 
 @cache
 def shipped() -> str:
-    """Text of the package's lists."""
+    """Text of the lists in the package."""
     try:
         text = lzma.decompress(FILE.read_bytes()).decode()
     except (OSError, lzma.LZMAError) as error:
@@ -251,7 +253,7 @@ class HubRule:
         return dict(_holding(self.config, row))
 
     def weights_beside(self, row: HubRow, architecture: Architecture) -> tuple[int, ...]:
-        """Weights that a file may hold beside the text model: none, or any of its parts."""
+        """Weights that a file may hold in addition to the text model: none, or any of its parts."""
         sums = {0}
         for value in dict(_holding(self.beside, row)).values():
             if isinstance(value, str):

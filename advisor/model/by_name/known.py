@@ -42,12 +42,12 @@ class Named:
 
     @property
     def known(self) -> bool:
-        """Whether its layers are those of the catalogue or the list."""
+        """Whether the model's layers are those of the catalogue or the list."""
         return self.made is None
 
     @property
     def architecture(self) -> Architecture:
-        """Its architecture, or that of its stand-in."""
+        """Architecture of the model, or of its stand-in."""
         architecture = self.made or architecture_of(self.row)
         if not self.context:
             return architecture
@@ -94,8 +94,9 @@ def maker(repository: str) -> str:
 
 @cache
 def makers_keys() -> dict[str, int]:
-    """Place in the list of each model of its maker, by the parts of its name. A gated model, which
-    the list lacks, has the place of a copy by `MIRROR`.
+    """Places in the list of all models of a maker, by the parts of a name.
+
+    A gated model, which the list lacks, has the place of a copy by `MIRROR`.
     """
     published = hub_list().published_by(makers(), MIRROR)
     return {key: place for key, place in published.items() if not _names_a_draft(key)}
@@ -164,7 +165,9 @@ def is_of_maker(row: HubRow) -> bool:
 
 
 def better_described(row: HubRow) -> HubRow:
-    """Better described repository of the same words and layers, or the row itself."""
+    """Repository of the same words and layers that is described better; the row itself where there
+    is none.
+    """
     alike = (
         other
         for other in hub_list().where("key", row.key)

@@ -257,8 +257,9 @@ def native_rows() -> tuple[NativeFormatRow, ...]:
 
 
 def native_format(model: str, row: HubRow | None = None) -> str:
-    """Native format of a model of the catalogue or the list; empty for 16 bits. The family and
-    width of a row of the list, or of a stand-in's relative, tell it where the name does not.
+    """Native format of a model of the catalogue or the list; empty for 16 bits.
+
+    Where the name does not tell it, the family and width of the row, or of a relative, do.
     """
     name = names.take_apart(model)
     by_name = {native.name: native.format for native in native_rows()}
@@ -275,7 +276,7 @@ def native_format(model: str, row: HubRow | None = None) -> str:
 
 
 def usual_format(native: str) -> str:
-    """Default GGUF format: that of the native weights, else the usual one."""
+    """Default GGUF format: that of the native weights, or the usual one."""
     return GGUF_OF_NATIVE.get(native, USUAL)
 
 

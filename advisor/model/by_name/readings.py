@@ -108,8 +108,9 @@ def _of_month(name: ModelName) -> KnownRow | None:
 
 
 def is_of_another_month(name: ModelName, row: KnownRow) -> bool:
-    """Whether a name states a month that contradicts the known model with the same words: one of
-    another month, or published more than two months from it.
+    """Whether a name states a month that contradicts the known model with the same words.
+
+    That model states another month, or was published more than two months from it.
     """
     typed = _months(name)
     if not typed or has_size(name.shape):

@@ -113,8 +113,10 @@ experts or none, 922 of 960 have experts; of those with 60 to 100 billion, 121 o
 def relative_of(
     name: names.ModelName, size: names.StatedSize, year: int, without: str = ""
 ) -> tuple[KnownRow, bool]:
-    """Known model that lends its shape, and whether the names agree: the nearest one by name, then
-    by size; without a name in common, the middle one of a few recent models of about its size.
+    """Known model whose shape is used, and whether the names agree.
+
+    It is the nearest one by name, then by size; without a name in common, the middle one of a few
+    recent models of about its size.
     """
     alike = [
         (_in_common(key.split(), name.shape), _distance(row, params, size, year), row)
@@ -216,7 +218,7 @@ def _distance(row: KnownRow, params: float, size: names.StatedSize, year: int) -
 
 
 def year_of(row: KnownRow) -> int:
-    """Year of publication; that of its source where no page says it."""
+    """Year of publication; that of the source where no page says it."""
     known = row.released or (row.source_date if isinstance(row, ArchitectureSpec) else "")
     return int(known[:4] or 2023)
 
@@ -282,7 +284,7 @@ def _words(name: names.ModelName) -> tuple[str, ...]:
 
 
 def told_of(name: names.ModelName) -> StatedSizeRow | None:
-    """What the maker states of a model, unless its name states another size."""
+    """Size that a maker states of a model; None where the name states another size."""
     row = stated_sizes().get(_words(name))
     size = names.stated_size(name)
     if row is None or size is None:

@@ -92,8 +92,10 @@ def _length(value: object) -> int:
 
 
 def as_text(stored: Iterable[StoredTensor]) -> str:
-    """Shapes as one line of JSON: experts of a layer alike are one, with their number, and layers
-    alike are one, with their numbers: `layers.0-2.mlp.up_proj.weight`.
+    """Shapes as one line of JSON.
+
+    Equal experts of a layer are one entry with their number, and equal layers one with their
+    numbers: `layers.0-2.mlp.up_proj.weight`.
     """
     stacked: dict[str, list[object]] = {}
     for tensor in stored:
@@ -278,8 +280,10 @@ def _stacks(stored: Iterable[StoredTensor]) -> Mapping[str, int]:
 
 
 def unknown_kinds(config: Config, unnamed: Iterable[str] = ()) -> tuple[str, ...]:
-    """Kinds of layers that nobody described: words of `layer_types`, modules that no table has, the
-    class of the model's own code, else its family.
+    """Kinds of layers without a description.
+
+    They are words of `layer_types`, modules that no table has, the class of the model's own code,
+    or its family.
     """
     known = WORDS.of_kind("layer")
     words = tuple(word for word in _words(config) if word not in known)

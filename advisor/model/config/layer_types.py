@@ -32,7 +32,7 @@ def layer_count(config: Config) -> int:
 
 
 def layer_pattern(config: Config, layers: int) -> str:
-    """One letter per layer, shortened to the run that repeats."""
+    """Letters of the layers' kinds, shortened to the run that repeats."""
     letters = single_blocks(config) or _attention_letters(config, layers)
     return shortest_period(letters)
 

@@ -76,7 +76,9 @@ DRAFT_KEYS = (
 def with_shared_layers(
     config: Config, facts: ArchitectureSpec, architecture: Architecture
 ) -> tuple[Architecture, tuple[str, ...]]:
-    """The architecture with such layers as they are, and a note; unchanged for all other models."""
+    """Architecture with layers that are visited several times, and a note; unchanged for other
+    models.
+    """
     sharing = config.whole("num_kv_shared_layers")
     width = config.whole("hidden_size_per_layer_input")
     if not sharing and not width:
@@ -141,7 +143,7 @@ MOST_WEIGHTS = 1e15  # several hundred times the largest model that is published
 def describe(
     text_or_dict: str | Mapping[str, object], name: str, beside: Mapping[str, object] | None = None
 ) -> Described:
-    """A model from its config.json, and from a file beside it that tells the format (`BESIDE`).
+    """Model of a config.json, and of a file beside it that tells the format (`BESIDE`).
 
     Raises:
         Refusal: a family, layer or key that is not known, named.
@@ -192,7 +194,7 @@ def describe_by_tensors(
     tensors_of_files: "Sequence[StoredTensor]",
     beside: Mapping[str, object] | None = None,
 ) -> Described:
-    """A model of a family or with layers that nobody described, by the shapes of its tensors.
+    """Model of an unknown family or with unknown layers, by the shapes of its tensors.
 
     Raises:
         Refusal: no language model, packed weights, or an unknown number of experts in use.

@@ -1,4 +1,4 @@
-"""Stored format of a checkpoint: what its config.json and the file beside it say of its weights.
+"""Stored format of a checkpoint's weights, from its config.json and the file beside it.
 
 Toolkits describe it in `quantization_config` (MLX in `quantization`) of config.json or in a file
 beside it (`BESIDE`), each in its own words. Formats with a recipe have its name; any other that
@@ -79,7 +79,7 @@ class StoredFormat:
 
 
 def stored_format(config: Config, beside: Mapping[str, object] | None = None) -> StoredFormat:
-    """Format of a model's weights, by its config.json and by a file of `BESIDE` beside it."""
+    """Format of a model's weights, from its config.json and from a file of `BESIDE`."""
     quantization = _quantization(config, beside)
     if not quantization:
         kind = config.word("dtype", "torch_dtype")
@@ -102,7 +102,9 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptModulesRow:
-    """One row of data/models/checkpoint_modules.csv: what a repository's files say."""
+    """One row of data/models/checkpoint_modules.csv: formats of modules, from a repository's
+    files.
+    """
 
     repository: str  # `owner/name`
     format: str  # format of most modules
@@ -131,7 +133,9 @@ WORTH_SAYING = 1.05  # factor of a model's size from which a range is said
 
 
 def stored_by_name(text: str, form: str) -> StoredFormat:
-    """Format of a name: of a repository whose files were read, else of all modules alike."""
+    """Format of a name: from its repository where the files were read, or one format for all
+    modules.
+    """
     last = text.strip().casefold()
     for repository, stored in published_formats().items():
         if last in (repository, repository.rpartition("/")[2]):
@@ -140,7 +144,9 @@ def stored_by_name(text: str, form: str) -> StoredFormat:
 
 
 def range_note(architecture: Architecture, size: float, stored: StoredFormat) -> str:
-    """What an NVFP4 checkpoint may hold where its name is all that is known; else empty."""
+    """Note on the modules that an NVFP4 checkpoint may hold in 16 bits; empty where its files are
+    known.
+    """
     if stored.name != "NVFP4" or stored.modules:
         return ""
     apart = StoredFormat(name=stored.name, modules=dict.fromkeys(ATTENTION, PLAIN))
@@ -155,7 +161,7 @@ def range_note(architecture: Architecture, size: float, stored: StoredFormat) ->
 
 
 def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[Model | None, str]:
-    """Architecture with the stored types of its modules, and a note on those of another format.
+    """Architecture with the stored types of its modules, and a note on modules of another format.
 
     None and an empty note where a recipe says all. The model is called by the format that most of
     its weights have.

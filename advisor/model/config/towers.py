@@ -1,4 +1,4 @@
-"""Encoders of images beside a language model, by the sizes that a config.json states.
+"""Encoders of images in a checkpoint, by the sizes that its config.json states.
 
 Engines load the encoder with the model, and keep it in 16 bits where they pack the rest. Its
 weights are layers x (4 hidden^2 + 2 or 3 hidden x width), with three matrices of the feed-forward

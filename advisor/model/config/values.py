@@ -31,7 +31,7 @@ NESTED = ("thinker_config", "text_config", "llm_config", "language_config")
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """One config.json, or the language model's part of it."""
+    """Values of a config.json, or of its part on the language model."""
 
     name: str  # name of the model, for messages
     values: Mapping[str, object]  # content of the file
@@ -39,7 +39,7 @@ class Config:
     defaults: Mapping[str, object] = field(default_factory=dict)
 
     def states(self, *keys: str) -> bool:
-        """One of the keys is in the file itself, and not null."""
+        """Whether one of the keys is in the file itself, and not null."""
         return any(self.values.get(name) is not None for key in keys for name in spellings(key))
 
     def raw(self, *keys: str) -> tuple[str, object]:
@@ -152,7 +152,7 @@ def spellings(field: str) -> Sequence[str]:
 
 
 def shown(value: object) -> str:
-    """A value as a message can show it: short, whatever it is."""
+    """Short text of a value for a message."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
     if isinstance(value, Mapping):
@@ -184,7 +184,7 @@ def parse(text: str | Mapping[str, object], name: str) -> Mapping[str, object]:
 
 
 def language_model(values: Mapping[str, object]) -> Mapping[str, object]:
-    """The language model's values, with those of the whole that it inherits.
+    """Values of the language model, with those that it inherits from the whole file.
 
     The part's own values win; `tie_word_embeddings`, `model_type`, the quantization and the rest
     are taken from the whole where the part does not state them, as transformers does for these.
@@ -326,7 +326,7 @@ def is_undescribed(values: Mapping[str, object]) -> bool:
 
 
 def is_guessed(family: FamilyRow) -> bool:
-    """Whether a family's row is that of Llama in place of one of its own."""
+    """Whether a family has the rule of Llama, as it has no rule of its own."""
     return family not in families().values()
 
 
@@ -344,8 +344,8 @@ BUILT_WIDTHS = ("intermediate", "moe_intermediate", "shared_intermediate", "head
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribedModelRow:
-    """A repository in a table that has a config.json beside its sizes; these are as in the list of
-    the Hub, 0 where not stated.
+    """Row of a table of repositories with a config.json and sizes; a size that is not stated is
+    0.
     """
 
     name: str  # repository, `owner/name`

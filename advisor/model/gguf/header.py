@@ -87,7 +87,7 @@ U64 = struct.Struct("<Q")
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A GGUF file, or one part of a split one, whose bytes can be asked for."""
+    """GGUF file, or part of a split one, whose bytes can be read."""
 
     name: str  # file name, as the person knows it
     # bytes from an offset on, `read_at(offset, size)`; fewer only where they end
@@ -118,7 +118,7 @@ class Header:
 
 
 def prefix(name: str, data: bytes) -> Part:
-    """The beginning of a file, such as `head -c 32M model.gguf` makes."""
+    """Beginning of a file, such as `head -c 32M model.gguf` makes."""
     return Part(name=name, read_at=lambda offset, size: data[offset : offset + size])
 
 

@@ -41,7 +41,7 @@ from advisor.units import GIB
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GgufArchitecture:
-    """One row of data/models/gguf_architectures.csv: what an architecture keeps of the past."""
+    """One row of data/models/gguf_architectures.csv: the cache and states of an architecture."""
 
     architecture: str  # `general.architecture` of its files
     refused: str  # what it is and why it is not described; empty where it is
@@ -69,7 +69,7 @@ def architectures() -> Mapping[str, GgufArchitecture]:
 
 
 def traits_of(name: str, header: Header) -> GgufArchitecture:
-    """Architecture of a file; one that nobody described is read by the file's own keys.
+    """Architecture of a file; the file's own keys describe an unknown one.
 
     Raises:
         Refusal: it is no language model.
@@ -134,7 +134,7 @@ class Keys:
         return self._whole(key, value)
 
     def per_layer(self, key: str, layers: int, default: int) -> tuple[int, ...]:
-        """A whole number for each layer; one number stands for all."""
+        """Whole number for each layer; a single number counts for all."""
         value = self.find(key)
         if not isinstance(value, tuple):
             return (self.number(key, default),) * layers
@@ -401,7 +401,7 @@ OTHER_KINDS = {
 
 
 def describe_path(path: Path) -> Described:
-    """The model in a file, in the beginning of one, or in all parts of a split one beside it."""
+    """Model in a file, in the beginning of one, or in all parts of a split file."""
     with ExitStack() as stack:
         parts = [opened(part_path, stack) for part_path in part_paths(path)]
         return describe_parts(parts)
@@ -413,7 +413,7 @@ def describe_prefix(name: str, data: bytes) -> Described:
 
 
 def describe_parts(parts: Sequence[Part]) -> Described:
-    """The model in files whose bytes can be asked for, all parts in their order."""
+    """Model in files whose bytes can be read, with all parts in their order."""
     headers = [read_header(part) for part in parts]
     infos = joined(headers)
     keys = Keys(headers[0], _architecture_of(headers[0], infos))

@@ -137,7 +137,9 @@ SPLIT_NAME = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")
 
 
 def part_names(name: str) -> list[str]:
-    """Names of all parts of a split file by that of one; a whole file is its only part."""
+    """Names of all parts of a split file, from the name of one part; a whole file is its only
+    part.
+    """
     matched = SPLIT_NAME.fullmatch(name)
     if matched is None:
         return [name]
@@ -149,7 +151,7 @@ def part_names(name: str) -> list[str]:
 
 
 def part_paths(path: Path) -> list[Path]:
-    """All parts of a split file beside one of them."""
+    """Paths of all parts of a split file, from the path of one part."""
     parts = [path.with_name(name) for name in part_names(path.name)]
     missing = [part.name for part in parts if len(parts) > 1 and not part.is_file()]
     if missing:

@@ -28,7 +28,7 @@ Window: TypeAlias = Callable[[int, int, float], float]
 
 
 def way_past_cache(file: DriveFile) -> tuple[Open, str]:
-    """Way to open a file for reads from the drive itself, and a sentence that describes it."""
+    """Function that opens a file for reads from the drive itself, and a sentence on it."""
     if hasattr(os, "O_DIRECT"):
         direct = partial(os.open, file.path, os.O_RDONLY | os.O_DIRECT)
         if _reads(direct):

@@ -60,9 +60,11 @@ def measure(
     path: Path | None = None,
     file_bytes: int = FILE_BYTES,
 ) -> tuple[Measurement, ...]:
-    """`disk_read_direct` and, where the page cache can be emptied of a file, `disk_read_mmap` and
-    `disk_read_buffered` [B/s]: rates of direct reads, of a cold memory map, and through the cold
-    page cache.
+    """Rates of reads from the drive: `disk_read_direct`, `disk_read_mmap` and `disk_read_buffered`
+    [B/s].
+
+    They are rates of direct reads, of a cold memory map, and through the cold page cache; the last
+    two only where a file's page cache can be emptied.
 
     `path` is the file to read, or the folder for a test file of `file_bytes`, at most a quarter of
     the free space; writing it counts into the seconds. Empty when cancelled.

@@ -1,4 +1,4 @@
-"""One NVIDIA GPU through the CUDA driver: its memory, copies to and from it, and a reading kernel.
+"""NVIDIA GPU through the CUDA driver: its memory, copies to and from it, and a reading kernel.
 
 Uses the driver interface of NVIDIA's `cuda-bindings` only: the runtime in that package refuses
 drivers older than itself. The host's clock times the work, not events, because the bindings have

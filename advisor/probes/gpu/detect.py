@@ -22,7 +22,7 @@ from advisor.units import GIB, MIB
 
 @dataclass(frozen=True, kw_only=True)
 class GpuFacts:
-    """One GPU as reported by its driver; None for unknown values."""
+    """Facts about a GPU from its driver; None for unknown values."""
 
     name: str  # name given by the driver
     vendor: str  # NVIDIA, AMD, Intel, Apple
@@ -182,7 +182,7 @@ VENDORS = {AMD: "AMD", INTEL: "Intel", NVIDIA: "NVIDIA"}
 
 @dataclass(frozen=True, kw_only=True)
 class DisplayDevice:
-    """One display device."""
+    """Display device of the system."""
 
     folder: Path  # its folder in /sys
     vendor: int  # PCI number of the vendor

@@ -41,8 +41,10 @@ def while_copying(
     seconds: float,
     watch: Watch,
 ) -> tuple[Measurement, ...]:
-    """`ram_read_while_copying` and `h2d_while_reading` [B/s]: rate of RAM reads by all cores, and
-    of copies to the GPU at the same time; empty when stopped. `queue` queues the n-th copy in a
+    """Rate of RAM reads by all cores, and of copies to the GPU at the same time [B/s]; empty when
+    stopped.
+
+    They are `ram_read_while_copying` and `h2d_while_reading`. `queue` queues the n-th copy in a
     stream.
     """
     facts = host.facts()

@@ -79,7 +79,7 @@ def answers(
     sampling: dict[str, Any] | None = None,
     note: Callable[[], dict[str, Any]] = dict,
 ) -> list[dict[str, Any]]:
-    """Timings with each token, and what `note` tells; `fresh` leaves the cache out."""
+    """Timings with each token, and the values that `note` gives; `fresh` leaves the cache out."""
     received: list[tuple[Any, dict[str, Any]]] = []
     request = {
         "prompt": prompt,

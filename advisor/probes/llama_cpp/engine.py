@@ -39,7 +39,7 @@ WORTH_SAYING = 0.05  # drift from which a note advises to repeat the probe
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One sample timed once."""
+    """Timing of a sample, once."""
 
     sample: Sample  # sample
     timings: Timings  # its times
@@ -48,14 +48,14 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """How the machine's speed changed over a probe."""
+    """Change of the machine's speed over a probe."""
 
     turns: int  # how many times the reference was timed
     drift: float  # half the range of its token times over their mean, 0.03 for 3 %; 0 for one turn
 
     @property
     def words(self) -> str:
-        """Sentence for a measurement's note; empty for a single turn, which tells nothing."""
+        """Sentence for a measurement's note; empty for a single turn."""
         if self.turns < 2:
             return ""
         told = f"Over {self.turns} turns the machine's speed stayed within {self.drift:.0%}"

@@ -23,7 +23,7 @@ LAST_WORDS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class EngineJob:
-    """One model, and what is timed with it."""
+    """Model to load, with the list of timings."""
 
     path: Path  # path of the model file
     # descriptor of the open file behind `path`; None for a file with a name

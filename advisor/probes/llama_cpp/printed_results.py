@@ -38,7 +38,7 @@ fastest line counts."""
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """One row of data/diagnosis/printed_results.csv: a figure in what a tool prints."""
+    """One row of data/diagnosis/printed_results.csv: a figure in the lines that a tool prints."""
 
     tool: str
     runtime: str  # name of the runtime that it measures; empty where it measures several
@@ -63,7 +63,7 @@ def printed_rows() -> Mapping[str, tuple[PrintedRow, ...]]:
 
 
 def read(text: str) -> tuple[EngineRun, ...]:
-    """All runs in a text: JSON of any known tool, else what one prints.
+    """Runs in a text: JSON of a known tool, or lines that a tool prints.
 
     Raises:
         InputError: neither, or a figure that is impossible.

@@ -27,7 +27,7 @@ class EngineProgram:
     timings: Callable[[str, EngineJob], Timings]
 
     def run(self, job: EngineJob, stop: Stop) -> Timings:
-        """Timings of a model; when stopped, those of the finished parts."""
+        """Timings of a model; the timings of finished parts when stopped."""
         printed, failure = output_of(self.command(job), stop, descriptor=job.descriptor)
         if failure:
             raise ProbeError(f"{self.name} could not run the model: {failure}.")

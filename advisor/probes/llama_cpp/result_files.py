@@ -42,7 +42,7 @@ KNOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class EngineRun:
-    """One run as its tool reports it; None for missing values."""
+    """Run in the words of its tool; None for missing values."""
 
     tool: str  # name of the tool
     model: str  # the tool's name of the model
@@ -69,7 +69,7 @@ class EngineRun:
 
 
 def read(text: str) -> tuple[EngineRun, ...]:
-    """All runs in the JSON of any known tool."""
+    """Runs in the JSON of a known tool."""
     runs = tuple(run for row in _rows(text) for run in _read_row(row))
     if not runs:
         raise InputError(

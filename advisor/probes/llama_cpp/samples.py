@@ -82,7 +82,7 @@ _EXPERTS = ArchitectureSpec(
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One model to time."""
+    """Model to time."""
 
     role: str  # cost that it isolates
     kind: str  # storage type of its matrices; for attention, head size and heads per key
@@ -94,8 +94,10 @@ class Sample:
 
 
 def samples(facts: HostFacts) -> Sequence[Sample]:
-    """All samples, most important first, with the first again after every few others and at the
-    end: the costs of all others depend on it, and its times show how the machine's speed changes.
+    """Samples to time, the most important first.
+
+    The first one comes again after every few others and at the end: the costs of all others depend
+    on it, and its times show how the machine's speed changes.
     """
     size = sample_bytes(facts)
     wide = [_wide(kind, size) for kind in (FIRST_TYPE, "Q8_0", "Q6_K", "Q4_0", "F16")]
@@ -187,7 +189,7 @@ class Cost(NamedTuple):
 
 
 def costs(timed: Timed) -> tuple[Cost, ...]:
-    """All costs that the given samples determine; results at or below zero are omitted."""
+    """Costs that the timed samples determine; results at or below zero are omitted."""
     return tuple(cost for cost in _costs(timed) if cost.value > 0)
 
 

@@ -147,7 +147,7 @@ class TagRow(Base):
 
 
 class EventRow(Base):
-    """What happened to a report; it outlives the report."""
+    """Event of a report; it outlives the report."""
 
     __tablename__ = "report_events"
 

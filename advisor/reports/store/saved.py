@@ -57,7 +57,7 @@ EVENTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReportEvent:
-    """What happened to a report."""
+    """Event of a report."""
 
     report_id: int  # number of the report, which may be erased
     at: datetime  # time, in UTC
@@ -147,7 +147,9 @@ def conflicts_of(
     wanted: Mapping[str, Value], now: ReportHead, seen: ReportHead | None
 ) -> tuple[EditConflict, ...]:
     """Fields that an edit and another person changed to different values since the editor saw the
-    report; none where it was not seen, which overwrites in any case.
+    report.
+
+    It is empty for a report that was not seen, which is overwritten in any case.
     """
     if seen is None:
         return ()

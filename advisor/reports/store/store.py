@@ -270,7 +270,7 @@ class ReportStore:
         )
 
     def events(self, number: int | None = None, limit: int = 200) -> tuple[saved.ReportEvent, ...]:
-        """What happened to a report, or to all that are visible, newest first."""
+        """Events of a report, or of all visible reports, the newest first."""
         chosen = select(EventRow).order_by(EventRow.at.desc()).limit(limit)
         if number is not None:
             chosen = chosen.where(EventRow.report_id == number)
@@ -350,8 +350,9 @@ class ReportStore:
             _erase(session, forgotten)
 
     def erase(self, owner: str) -> int:
-        """Number of reports of an owner, deleted ones too, that are gone for good; the link, the
-        content and the words of each. What happened to them stays on record.
+        """Number of an owner's reports that were erased, deleted ones included.
+
+        Link, content and words of each are gone; the events remain.
         """
         with self._sessions.writing() as session:
             theirs = [*self._visible([ReportRow.owner == owner])]

@@ -70,7 +70,7 @@ def _today() -> date:
 
 
 def dates_section() -> None:
-    """How old each table is, and what renews them."""
+    """Show the age of each table, and the command that renews it."""
     show(section("What is how old", "dates"))
     say(
         "Tables that go on changing. The newer counts: the one that came with this version, or the "

@@ -1,4 +1,4 @@
-"""How it works: idea, routes, formulas, limits; constants and software."""
+"""Page on the method: idea, routes, formulas, limits; constants and software."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ WORDS = {
 
 
 def software_rows() -> Iterator[Sequence[object]]:
-    """One row for each published effect: factors on the speed of the part that it concerns."""
+    """Rows of published effects: factors on the speed of the part that each concerns."""
     for row in SoftwareEffect.rows():
         told = (f"{row.note} (", block("oa-soft", f"{row.source}, {row.date}", "span"), ")")
         yield (

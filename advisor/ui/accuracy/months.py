@@ -24,7 +24,7 @@ SHOWN = 3  # alarms that are named below the scores of the page
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedScore:
-    """A group's score by the last kept commit, beside that of the commit before."""
+    """Score of a group by the last saved commit, and by the commit before."""
 
     now: MonthScore
     before: MonthScore | None  # None for a group that is new

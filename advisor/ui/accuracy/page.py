@@ -1,4 +1,4 @@
-"""How we know: how good predictions were, how they are made, claims of articles, workshop."""
+"""Page How we know: accuracy of predictions, method, claims of articles, workshop."""
 
 from collections.abc import Callable, Mapping
 

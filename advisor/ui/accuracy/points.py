@@ -40,7 +40,7 @@ KIND = "Kind of run"
 
 
 def looks() -> dict[str, tuple[str, str]]:
-    """Colour and shape of each kind of run, the same whatever is shown."""
+    """Colour and shape of each kind of run, the same in every selection."""
     kinds = [*(regime.name for regime in REGIMES), OWN]
     colours = palette().series[:COLOURS]
     marks = zip(cycle(colours), cycle(SHAPES), strict=False)

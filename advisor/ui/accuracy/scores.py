@@ -1,4 +1,4 @@
-"""How good: sentence and picture of six families; kinds of run, other tools, largest errors."""
+"""Tab How good: sentence and picture of six families; kinds of run, other tools, largest errors."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,7 +26,7 @@ from advisor.ui.parts.markup import block, columned, heading, outward, say, show
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def judged() -> scoring.Ledger:
-    """Predictions beside the published figures, shared by all sessions."""
+    """Predictions with the published figures, shared by all sessions."""
     return scoring.shipped_ledger()
 
 
@@ -113,7 +113,7 @@ def _bar(score: scoring.Score) -> Bar:
 
 
 def regimes(ledger: scoring.Ledger) -> None:
-    """One line per kind of run, beside the best public formula."""
+    """Show a line for each kind of run, with the best public formula."""
     columns = {
         "Kind of run": lambda score: _explained(score.regime),
         "Figures": counted,

@@ -1,4 +1,4 @@
-"""What the tab What it costs shows: options, cost against speed, what the verdict turns on."""
+"""Tab What it costs: options, cost against speed, and sensitivity of the verdict."""
 
 from collections.abc import Callable, Sequence
 
@@ -176,7 +176,9 @@ ENDS = ("at the low end", "at the high end")
 
 
 def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
-    """Bars to both ends of an option's gain, the widest first; the line is no gain [USD/month]."""
+    """Bars of an option's gain at both ends of each input, the widest first; the line is no gain
+    [USD/month].
+    """
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))
     rows = markup.joined(_row(row, middle, scale) for row in inputs)

@@ -1,4 +1,4 @@
-"""Measured speed, once typed, beside the predicted one: likely causes, tests and remedies."""
+"""Diagnosis of a typed speed on the page: likely causes, tests and remedies."""
 
 from functools import partial
 

@@ -84,8 +84,8 @@ def _crowded(best: Estimate) -> bool:
 
 
 def dots(row: CoverageRow | None, *, assumed: bool, known: bool = False) -> int:
-    """Certainty as one to three dots, by runs like this one and by what is assumed; one more where
-    speeds of the machine are known.
+    """Certainty as one to three dots, by similar runs and by assumptions; one more for known speeds
+    of the machine.
     """
     if row is None or row.median_error > FAIR:
         level = 1
@@ -126,7 +126,7 @@ TABS = "advise_tab"  # session key of the open tab
 
 
 def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Markup:
-    """What the page says without a widget: notices, verdict, placements, ways out, certainty."""
+    """Parts of the page without a widget: notices, verdict, placements, ways out, certainty."""
     return joined(
         (
             *_notices(answer),
@@ -140,7 +140,7 @@ def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Mark
 
 
 def shown(answer: Answer) -> None:
-    """One answer, from what was understood down to the tabs."""
+    """Show an answer, from the understood question down to the tabs."""
     best = answer.advice.best
     chips.row(
         answer.nouns.machine, answer.nouns.model, answer.nouns.work, answer.nouns.resolved.taken_as

@@ -99,7 +99,7 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
 
 
 def badge(answer: Answer, best: Estimate) -> tuple[str, str]:
-    """Words and tone of the fastest placement: those of the verdict, with its reserve."""
+    """Words and tone of the fastest placement, as in the verdict, with its reserve."""
     words = answer.advice.summary
     if answer.advice.elsewhere:
         return BADGES[judged(speed_of(best), answer.nouns.money.reading_tps)]
@@ -174,7 +174,7 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
 def grey(
     title: str, badge: tuple[str, str], figure: str, lines: Iterable[str], style: str = "oa-card"
 ) -> Markup:
-    """A placement beside the fastest, with words and look of its badge."""
+    """Card of a placement other than the fastest, with the words and look of its badge."""
     parts = head(title, *badge), block("oa-grey", figure), *map(_soft, lines)
     return block(style, joined(parts))
 

@@ -1,4 +1,4 @@
-"""What the tab Run it shows: the command of a program, and what to do where it is slower."""
+"""Tab Run it: command of a program, and help where it is slower than predicted."""
 
 from collections.abc import Iterable
 

@@ -1,5 +1,5 @@
-"""What the tab All runtimes shows: runtimes with their effort and command, users served together,
-users under load.
+"""Tab All runtimes: runtimes with their effort and command, and users served together or under
+load.
 
 The last two take up to some hundred estimates or simulations, made when their part is opened.
 """
@@ -76,7 +76,7 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
 def choose(
     label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
 ) -> Estimate:
-    """Chosen estimate; an impossible choice falls back to the best, else to the first."""
+    """Chosen estimate; the best, or the first, where the choice is impossible."""
     named = {
         f"{estimate.runtime.name}, {estimate.strategy.heading}": estimate for estimate in estimates
     }

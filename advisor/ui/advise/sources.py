@@ -1,4 +1,4 @@
-"""What the tab Sources shows: how sure the answer is, the figures behind it, and the model."""
+"""Tab Sources: certainty of the answer, its figures, and the model."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,6 @@
-"""What the tab Where the time goes shows: placements in full, bytes and time, faster changes, an
-agent's session, and weights read in RAM or streamed.
+"""Tab Where the time goes: placements, bytes and time, faster changes, an agent's session.
+
+It also shows weights read in RAM or streamed.
 """
 
 import math
@@ -99,7 +100,9 @@ PAUSE = 2.5  # seconds at the end, so that a fast model does not flicker
 
 
 def typing(speed: float) -> Markup:
-    """Lines typed at a speed, each covered by its own width and that of those before [tokens/s]."""
+    """Lines typed at a speed; each line is covered by its own width and that of earlier lines
+    [tokens/s].
+    """
     wide = len(LINES[0])
     steps = math.ceil(len(LINES) * wide / TOKEN + PAUSE * speed)
     line = Markup(
@@ -119,7 +122,7 @@ PROMISED = 0.5  # least speed that articles promise for a 70B model on a drive o
 
 
 def cards(answer: Answer) -> None:
-    """What the cards above do not say of the placements, in the same order."""
+    """Show facts on placements that the cards above do not have, in the same order."""
     each = ((strategy, answer.advice.card(strategy)) for strategy in PlacementStrategy)
     told = (
         (placements.name(answer, strategy), joined(_details(answer, strategy, estimate)))
@@ -258,7 +261,7 @@ HOW_TO_ASK = (
 
 
 def agent_session(answer: Answer) -> None:
-    """The session that is asked for."""
+    """Show the session of the request."""
     st.subheader("An agent's session", anchor="session")
     task = answer.advice.task
     if task is None:

@@ -56,7 +56,7 @@ WORTH_QUALITY = 1.5
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way out."""
+    """Way out of a slow answer."""
 
     name: str  # what it is
     price: str  # its price tag
@@ -109,7 +109,7 @@ def _card(place: int, way: Way) -> Markup:
 def actions(
     offered: Sequence[Way], open_tab: Callable[[str], None]
 ) -> dict[str, Callable[[], None]]:
-    """What the cards do, by their keys; those that change nothing open a tab by its title."""
+    """Actions of the cards, by their keys; a card that changes nothing opens a tab by its title."""
     return {
         f"take_{place}": partial(current.change, f"{way.name}: {way.action}", **way.changes)
         if way.changes
@@ -293,8 +293,10 @@ def _bigger(answer: Answer) -> Way:
 
 
 def purchase(answer: Answer) -> Option | None:
-    """Purchase that somebody asks about, else the one that the verdict turns on, an odd one only
-    where this machine is too slow; else the cheapest that is notably faster, an odd one last.
+    """Purchase that the page shows.
+
+    It is the one that a person names, then the one that the verdict depends on (an odd one only
+    where this machine is too slow), then the cheapest that is notably faster, an odd one last.
     """
     for candidate in answer.advice.candidates[:1]:
         return candidate.best
@@ -431,7 +433,7 @@ def _monthly(option: Option) -> float:
 
 
 def spelled(option: Option) -> str:
-    """Name of an option, a provider of an API as it spells itself."""
+    """Name of an option; an API's provider in its own spelling."""
     provider, colon, rest = option.name.partition(":")
     return f"{PROVIDERS.get(provider, provider)}{colon}{rest}"
 

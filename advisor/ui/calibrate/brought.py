@@ -1,4 +1,4 @@
-"""Runs of others on the page Your machine: what tools measured, beside what was predicted."""
+"""Runs of other tools on the page Your machine, compared with predictions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date

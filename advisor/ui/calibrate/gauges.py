@@ -96,7 +96,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
 
 
 def gauges(shown: Iterable[Measurement], known: Mapping[str, GaugeMark]) -> Markup:
-    """Measured figures, each with a bar beside the datasheet's figure."""
+    """Measured figures, each with a bar that compares it with the datasheet's."""
     present = datetime.now(UTC)
     cards = (_gauge(measurement, known.get(measurement.name), present) for measurement in shown)
     return block("oa-gauges", joined(cards))

@@ -1,4 +1,4 @@
-"""One machine on the Calibrate page: gauges, curves, effect on predictions, history."""
+"""Measured machine on the page Your machine: gauges, curves, effect on predictions, history."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A running server of this machine: what it reaches beside what it should reach."""
+"""Running server of this machine: its speed compared with the prediction."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All rows of the page Machines, sortable, each with a link that opens Advise on its machine."""
+"""Table of all rows of the page Machines, sortable, with links that open Advise on a machine."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -15,7 +15,7 @@ SHAPES = {"bought": "circle", "rented": "triangle", UNDATED: "cross", YOURS: "st
 
 
 def cost_against_speed(hits: Sequence[Hit], owned: Option | None = None) -> PointChart:
-    """Machines with a price, the best named, and beside them what one has."""
+    """Chart of machines with a price, with the best named, and of the owned machine."""
     paid = shown_currency()
     yours = []
     if owned is not None and owned.speed is not None and owned.monthly:

@@ -1,4 +1,4 @@
-"""Main part of the page Machines: target, sentence, ten rows beside the picture, all rows."""
+"""Main part of the page Machines: target, sentence, ten rows and picture, all rows."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ from advisor.units import number, tokens_per_second
 
 
 class Search:
-    """Findings of a request, kept once somebody waited for them."""
+    """Findings of a request, saved for visitors who ask the same."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -79,8 +79,10 @@ PAUSE = 0.002
 def answer(
     request: Request, picked: Picked, calibrated: int, told: Callable[[float], None] | None = None
 ) -> Findings:
-    """Answer to a request, computed by whoever asks first, in pieces between which others get their
-    turn; the share that is done is told. Raises AdvisorError where the request is impossible.
+    """Answer to a request, computed by the first visitor who asks.
+
+    It is computed in pieces, so that others get their turn; `told` gets the share that is done.
+    Raises AdvisorError where the request is impossible.
     """
     search = _search(request, picked, calibrated)
 
@@ -180,8 +182,9 @@ def _take_desktop() -> None:
 
 
 def target(request: Request | None = None) -> Request:
-    """The visitor's request, or another, with a least speed, reading speed where none is stated,
-    and in one runtime where none is: trying all takes some seconds.
+    """Request of the page, with a least speed and in one runtime.
+
+    The speed is reading speed where none is stated; trying all runtimes takes some seconds.
     """
     request = request or current.present()
     return replace(
@@ -224,7 +227,7 @@ def _above_owned() -> float:
 
 
 def shown(answer: Findings, kind: OfferKind) -> None:
-    """Sentence, ten rows beside the picture, and tabs."""
+    """Show the sentence, ten rows and the picture, and the tabs."""
     for sentence in current.visit().problems:
         notice(sentence, "warning")
     if not kind.offers:

@@ -42,7 +42,7 @@ def start() -> None:
 
 
 def permission() -> Permission:
-    """What a visitor's names may open."""
+    """Permission of a visitor's names."""
     own = not is_public()
     return Permission(
         files=reads_local_files(),
@@ -54,8 +54,10 @@ def permission() -> Permission:
 
 
 def is_public() -> bool:
-    """Whether people reach the server who are not trusted: as set, else where it listens to more
-    than this computer, or is called by another name than this computer's own.
+    """Whether people who are not trusted can reach the server.
+
+    It is as set, or true where the server listens to more than this computer, or is called by
+    another name than this computer's own.
     """
     return _stated(PUBLIC, usual=_reached_by_others())
 

@@ -70,7 +70,7 @@ def stroke(places: Iterable[Place], colour: str, dash: str = "", width: float = 
 
 
 def picture(strokes: Iterable[str]) -> Markup:
-    """All lines as one image, which stretches with the axes while the lines keep their width."""
+    """Image of all lines, which stretches with the axes while the lines keep their width."""
     svg = (
         "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 100 100' "
         f"preserveAspectRatio='none'>{''.join(strokes)}</svg>"
@@ -84,8 +84,9 @@ def picture(strokes: Iterable[str]) -> Markup:
 def point(
     across: float, up: float, tip: str, colour: str, shape: str = "circle", size: int = 8
 ) -> Markup:
-    """Point with words under the pointer, from the left and the bottom [%], of a size [pixels]; its
-    shape is one of the style sheet, "hidden" for words alone.
+    """Point with a tooltip, at a place from the left and the bottom [%], of a size [pixels].
+
+    Its shape is one of the style sheet, "hidden" for words alone.
     """
     side = " oa-leftward" if across > 50 else ""
     # Plain strings: a chart may have hundreds, and Markup.format takes ten times longer.
@@ -133,7 +134,7 @@ def plane(
 
 
 def bars(chart: BarChart) -> Markup:
-    """All bars of a chart with their legend; the words above them need no picture."""
+    """Bars of a chart with their legend; the words above them need no picture."""
     words = Markup("<p>{}: <b>{}</b></p>")
     series = palette().series
     rows = joined(
@@ -319,7 +320,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class PointChart:
-    """Points of several kinds, and those of them that no other beats."""
+    """Points of several kinds, with those that no other point beats."""
 
     lead: str  # words before those that no other beats, in the alternative text
     points: Sequence[Point]  # the points

@@ -61,7 +61,7 @@ def link(address: str, words: object) -> Markup:
 
 
 def outward(address: str, words: object) -> Markup:
-    """Link to a source elsewhere, in a tab of its own, which is not told where it was followed."""
+    """Link to a page elsewhere, in a tab of its own; that page is not told where the link was."""
     html = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
     return html.format(address, words)
 
@@ -85,8 +85,9 @@ def notice(text: str, kind: str = "note") -> None:
 
 
 def boxed(text: str, kind: str = "note") -> Markup:
-    """Sentence in a box: "note", "warning", "error" or "failure" (of the program), said in words to
-    those who do not see the colour.
+    """Sentence in a box: "note", "warning", "error" or "failure" (of the program).
+
+    The kind is also said in words, for people who do not see the colour.
     """
     label = {
         "note": "",
@@ -106,8 +107,10 @@ def table(
     label: str,
     numeric: Sequence[int] = (),
 ) -> Markup:
-    """Table that scrolls in its own frame on a narrow screen. Cells are escaped unless they are
-    markup, numeric columns right-aligned; the label is for screen readers.
+    """Table that scrolls in its own frame on a narrow screen.
+
+    Cells are escaped unless they are markup; numeric columns are right-aligned; the label is for
+    screen readers.
     """
     sides = ["oa-right" if place in numeric else "" for place in range(len(headings))]
     head = _cells("th", headings, sides)
@@ -146,7 +149,7 @@ def two_lines(first: str, second: str | Markup) -> Markup:
 
 
 def facts(named: Mapping[str, object]) -> Markup:
-    """Figures beside their names."""
+    """Figures with their names."""
     row = Markup("<span>{}</span><span>{}</span>")
     return block("oa-facts", joined(row.format(*each) for each in named.items()))
 
@@ -168,7 +171,7 @@ def press(key: str, words: str, style: str = "oa-press") -> Markup:
 
 
 def pressed(actions: Mapping[str, Callable[[], None]]) -> None:
-    """What the page's buttons within HTML do, by their keys: one widget, which nobody sees."""
+    """Actions of the page's buttons within HTML, by their keys, in one hidden widget."""
 
     def act() -> None:
         key = st.session_state["pressed"]
@@ -201,8 +204,9 @@ STEP = 0.02  # share of the work after which a bar of progress moves
 
 @contextmanager
 def progress() -> Iterator[Callable[[float], None]]:
-    """Function that moves a bar to a share of the work that is done, 0 to 1; no bar before the
-    first, and none after the block.
+    """Function that moves a bar to a share of the work, 0 to 1.
+
+    There is no bar before the first call, and none after the block.
     """
     place = st.empty()
     shown = -STEP

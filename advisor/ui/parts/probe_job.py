@@ -89,7 +89,7 @@ class ProbeJob:
         return self.cancelled or time.monotonic() - self._started > self.longest
 
     def outcome(self) -> tuple[str, str]:
-        """Result in words, and the kind of their notice; parts that failed stand in `troubles`."""
+        """Result in words, and the kind of notice; `troubles` has the parts that failed."""
         if self.cancelled:
             return "Stopped. Nothing was changed, and nothing is left behind.", "note"
         if not self.measurements:

@@ -19,7 +19,9 @@ PAGES = ("find", "run", "reports", "calibrate", "accuracy")
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def store() -> "ReportStore":
-    """All reports, opened once per server; raises StoreError where their place cannot be used."""
+    """Store of all reports, opened once per server; raises StoreError where its place cannot be
+    used.
+    """
     # The first page is shown without it: SQLAlchemy takes a fifth of a second to import.
     from advisor.reports.store.store import open_store
 

@@ -1,4 +1,4 @@
-"""Uploaded files: their content once, after which the server holds it no longer."""
+"""Uploaded files: their content is read once, and the server then forgets it."""
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile

@@ -1,1 +1,1 @@
-"""The question of a visitor: request, its inputs, and what was understood of them."""
+"""Question of a visitor: request, its inputs, and its meaning."""

@@ -14,12 +14,12 @@ from advisor.ui.question.this_machine import calibrated_at
 
 
 def key_of(picked: Picked) -> str:
-    """What tells a model from others in a cache."""
+    """Key of a model in a cache."""
     return f"{picked.stamp} {picked.text}"
 
 
 def name_of(answer: Answer) -> str:
-    """What tells an answer from others in a cache."""
+    """Key of an answer in a cache."""
     return f"{answer.nouns.request!r} {answer.advice.title}"
 
 

@@ -1,4 +1,4 @@
-"""What was understood of the question, as chips: sure ones, and assumed ones that open."""
+"""Chips that show the meaning of a question: certain ones, and assumed ones that open."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -25,14 +25,16 @@ STATED = (Provenance.MEASURED, Provenance.GIVEN)  # kinds of speeds that are no 
 
 
 def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
-    """Chips of an answer; `taken` is the model that another name was taken for, else empty."""
+    """Show the chips of an answer; `taken` is the model that another name was taken for, empty for
+    none.
+    """
     request = current.present()
     with st.container(key="chips"):
         show(joined((*_sure(machine, request, taken), *_assumed(machine, model, work, request))))
 
 
 def actions() -> dict[str, Callable[[], None]]:
-    """What the assumed ones do, by their keys: each opens the drawer at its group."""
+    """Actions of the assumed chips, by their keys: each opens the drawer at its group."""
     return {_key(group): partial(open_at, group) for group in (MACHINE, MODEL)}
 
 

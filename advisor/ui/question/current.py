@@ -63,7 +63,7 @@ class Undoable:
 
 @dataclass(kw_only=True)
 class Visit:
-    """What is kept of a visit beside its request."""
+    """Values of a visit in addition to its request."""
 
     written: Request | None = None  # request that the address holds
     lately: list[Undoable] = field(default_factory=list)  # last changes, the newest first
@@ -108,7 +108,7 @@ def begun(request: Request, *, former: bool = False) -> Request:
 
 
 def write() -> None:
-    """Write the request into the address, beside what pages keep there themselves."""
+    """Write the request into the address; values that pages keep there stay."""
     request = present()
     if request == visit().written and _inputs():
         return  # a link to another page may leave the request out

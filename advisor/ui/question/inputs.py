@@ -136,9 +136,7 @@ CODE = "typed_currency"  # session key of a currency whose exchange rate is not 
 
 
 def ask(name: str, empty: str = "") -> None:
-    """Widget of an input, with what is wrong below it; `empty` is what is taken where nothing is
-    typed, else the registry's words.
-    """
+    """Show the widget of an input, with its error below; `empty` is the text for an open value."""
     entry = INPUTS[name]
     key = f"in_{name}"
     wrong = current.visit().unread.get(name)
@@ -308,7 +306,7 @@ def _take_currency(name: str, text: str) -> None:
 def several(
     names: Sequence[str], columns: int = 2, assumed: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Inputs side by side, with what is taken for those left open, by name."""
+    """Show inputs side by side, with the values that are taken for open ones, by name."""
     for start in range(0, len(names), columns):
         group = names[start : start + columns]
         for column, name in zip(st.columns(columns, gap="small"), group, strict=False):

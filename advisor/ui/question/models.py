@@ -1,5 +1,7 @@
-"""Model meant by the text of the model control: by name, of a file or repository, which are read
-once, or pasted or uploaded, which no link can carry and the session keeps.
+"""Model that the text of the model control means.
+
+It is known by name, from a file or repository that are read once, or pasted or uploaded; no link
+can carry the last two, so the session keeps them.
 """
 
 import hashlib
@@ -43,8 +45,10 @@ class Picked:
 
 
 def pick(text: str) -> Picked:
-    """Model meant by a text; raises UnknownName with similar names, InputError of a file that must
-    not or cannot be read, Refusal of an unsupported model, NetworkError without the repository.
+    """Model that a text means.
+
+    Raises UnknownName with similar names, InputError for a file that must not or cannot be read,
+    Refusal for an unsupported model, NetworkError without the repository.
     """
     text = text.strip()
     if is_given(text):
@@ -105,7 +109,7 @@ def _tried(text: str, stamp: str) -> ResolvedModel | AdvisorError:  # noqa: ARG0
 
 
 def is_given(text: str) -> bool:
-    """Whether a name stands for a pasted or uploaded model."""
+    """Whether a name means a pasted or uploaded model."""
     return text.startswith((PASTED, UPLOADED))
 
 
@@ -131,8 +135,9 @@ def paste(text: str) -> str:
 
 
 def upload(name: str, data: bytes) -> str:
-    """Keep an uploaded config.json or beginning of a GGUF file and return its name; raises as
-    `paste`, and NeedMoreBytes where the GGUF header is longer than the upload.
+    """Keep an uploaded config.json or beginning of a GGUF file, and return its name.
+
+    Raises what `paste` raises, and NeedMoreBytes where the GGUF header is longer than the upload.
     """
     if data.lstrip()[:1] == b"{":
         read = resolve.from_config(data.decode(errors="replace"))

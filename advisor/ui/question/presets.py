@@ -49,7 +49,7 @@ _THINKS = "thinking_pills"
 
 
 def here() -> str:
-    """What a visitor calls the computer that the program runs on."""
+    """Visitor's name for the computer that the program runs on."""
     if audience.is_public():
         return SERVER
     return HERE
@@ -114,8 +114,9 @@ def uses() -> None:
 
 
 def thinking() -> None:
-    """Pills of how long a model thinks before it answers, those that it can do; none for one that
-    does not think, and none is marked where it thinks as by itself.
+    """Show pills for the length of a model's thinking; none for a model that does not think.
+
+    No pill is marked at the model's default.
     """
     request = current.present()
     row = request.nouns().thinking

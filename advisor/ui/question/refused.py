@@ -46,7 +46,7 @@ PALE = Markup("<div class='oa-pale' inert aria-hidden='true'>{}</div>")
 
 
 def keep(answer: Markup) -> None:
-    """Keep an answer that is shown, for when the next question has none."""
+    """Keep the shown answer, for a next question that has no answer."""
     st.session_state[_LAST] = answer
 
 

@@ -1,5 +1,6 @@
-"""The question row: machine in one's own words, model, use, and the drawer of all other inputs by
-group, with what was taken for those that nobody stated.
+"""Row of the question: machine in words, model, use, and the drawer of other inputs.
+
+The drawer shows all inputs by group, with the values that are taken for open ones.
 """
 
 from collections.abc import Callable
@@ -46,7 +47,7 @@ _MEMORY = "memory_kind"
 
 
 def question(*parts: str) -> None:
-    """The row: those named of "machine", "model" and "use", else all."""
+    """Show the row: the named parts of "machine", "model" and "use", or all."""
     with st.container(horizontal=True, key="question", vertical_alignment="bottom", gap="small"):
         drawn: dict[str, Callable[[], None]] = {
             "machine": _machine,

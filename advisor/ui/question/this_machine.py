@@ -66,8 +66,9 @@ def page_link() -> None:
 
 
 def measure(where: str, offer: Callable[[], None] | None = None) -> None:
-    """What is offered, at first a button for RAM and drive; then progress, then the result with
-    reasons for parts that have none.
+    """Show the offer to measure RAM and drive, then progress, then the result.
+
+    Parts without a result have a reason.
     """
     if not audience.probes():
         markup.say(
@@ -96,7 +97,7 @@ def measure(where: str, offer: Callable[[], None] | None = None) -> None:
 
 
 def start(parts: Sequence[str] = probe_job.SHORT, *, full: bool = False) -> None:
-    """Measure, or look on where somebody measures already (for callbacks)."""
+    """Start measuring, or follow a measurement that already runs (for callbacks)."""
     before = prober().job
     job = prober().start(parts, full=full)
     if job is not before:

@@ -1,4 +1,4 @@
-"""One saved report, as it was saved."""
+"""View of a saved report, unchanged since it was saved."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta

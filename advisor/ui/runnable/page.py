@@ -52,10 +52,11 @@ def answer(
     rated: bool,
     whole: bool,
 ) -> list[Runnable]:
-    """Models in their order for a request, whose own model does not count: rated ones, by their
-    own score or their predecessor's, or the others; only those that the GPUs hold whole, if asked.
-    `calibrated` changes with every new measurement of this machine. Raises AdvisorError where the
-    inputs are impossible.
+    """Models for a request in their order; the request's own model does not count.
+
+    They are the rated ones, by their own score or their predecessor's, or the others, with `whole`
+    only those that the GPUs hold whole. `calibrated` changes with every new measurement of this
+    machine. Raises AdvisorError where the inputs are impossible.
     """
     nouns = request.nouns()
     names = [

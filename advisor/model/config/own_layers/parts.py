@@ -48,7 +48,7 @@ def stacked(
 def of_layers(
     config: Config, facts: ArchitectureSpec, key: str, listed: Sequence[Entry]
 ) -> list[Entry]:
-    """What a file lists for each layer; the list may go on with drafting layers."""
+    """Entries that a file lists for each layer; the list may go on with drafting layers."""
     if len(listed) < facts.layers:
         raise InputError(
             f"The config.json of {config.name} has {len(listed)} entries in {key} for "
@@ -58,8 +58,10 @@ def of_layers(
 
 
 def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
-    """Attention of the table's kinds (grouped, windowed, latent) by the letter of the layer's
-    facts; a gate on its output has an output for each head or each value, 0 for none.
+    """Attention of the table's kinds (grouped, windowed, latent), by the letter of the layer's
+    facts.
+
+    A gate on its output has an output for each head or each value, 0 for none.
     """
     if gate:
         gates = Tensor.of_shapes(layer, {"attn_gate": (facts.hidden, gate)})
@@ -69,8 +71,9 @@ def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
 
 
 def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> Mixing:
-    """Grouped attention whose values are narrower than its keys (MiMo-V2) [1]; `head_dim` of the
-    facts is that of queries and keys.
+    """Grouped attention whose values are narrower than its keys (MiMo-V2) [1].
+
+    `head_dim` of the facts is the width of queries and keys.
     """
     mixing = attention(facts, layer)
     values = facts.kv_heads * value_dim
@@ -197,8 +200,10 @@ def hyper_connections(facts: ArchitectureSpec, layer: int, streams: int) -> tupl
 
 
 def k2_horizon(config: Config, facts: ArchitectureSpec) -> Architecture:
-    """K2 Horizon: grouped attention, gated by value where the file says so; where it has value
-    experts, expert layers choose among their projections in place of one of their own.
+    """Architecture of K2 Horizon: grouped attention, gated by value where the file says so.
+
+    Where it has value experts, expert layers choose among their projections in place of one of
+    their own.
     """
     facts = replace(facts, qk_norm="layer" if config.flag("query_key_norm") else "")
     if config.word("attention_gate_func"):

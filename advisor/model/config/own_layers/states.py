@@ -1,4 +1,4 @@
-"""Families whose layers keep a state, alone or beside attention, and those that look at an image.
+"""Families whose layers keep a state, alone or with attention, and families that read images.
 
 A state is of fixed size: the cache of these models does not grow with the text, or grows in a few
 layers only.
