@@ -1,4 +1,4 @@
-"""Comparison: estimates, options and what is decided, which the words of an answer tell."""
+"""Comparison: estimates, options and the decision, from which the words of an answer are made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -291,7 +291,8 @@ def _or_else(paths: Names, generations: Names) -> Names:
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:
     """Time of a phase: stages, crossings and the fixed cost of a step, times its repeats [s].
-    For several numbers of GPUs a stage is of each GPU, along an axis, and the GPUs work in turn.
+
+    For several numbers of GPUs a stage has an axis with each GPU, and the GPUs work in turn.
     """
     between: Array = sum(
         (exchange_seconds(exchange, machine, constants) for exchange in schedule.exchanges),

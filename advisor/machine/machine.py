@@ -421,8 +421,8 @@ class Machine:
 
     @property
     def one_pool(self) -> bool:
-        """Whether that memory is a single pool, so that nothing can be left to the other
-        processor.
+        """Whether GPU and host share a memory without fixed parts, so that nothing can be left to
+        the other.
         """
         return self.unified and not any(gpu.of_ram for gpu in self.gpus)
 

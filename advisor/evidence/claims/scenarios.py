@@ -80,7 +80,7 @@ class CaseRow:
     source_date: str  # date when the source was read
 
     def of(self, claim: ClaimRow) -> "CaseRow":
-        """The case with its claim's values in empty fields, and nothing for `none`."""
+        """Case in which a claim's values fill the empty fields; `none` means no value."""
         ends = self if self.unit else claim
         filled: dict[str, Any] = {"low": ends.low, "high": ends.high, "unit": ends.unit}
         for name in ("measure", "figure", "against", "vary"):
