@@ -134,6 +134,21 @@ def micro_batches(work: Workload) -> MicroBatches:
     return replace(whole, tokens=equal, sequences=1.0), count, first
 
 
+def with_short_last(work: Workload, few: float) -> tuple[MicroBatches, MicroBatches]:
+    """Micro-batches of all users' prompts, and the last one where it has fewer than `few` tokens,
+    which other prompts lack: theirs are as if all were equal.
+    """
+    whole = prompt_step(work)
+    left = np.where(whole.tokens > work.ubatch, whole.tokens % work.ubatch, 0.0)
+    short = np.where(left < few, left, 0.0)
+    count = np.ceil((whole.tokens - short) / work.ubatch)
+    equal = (whole.tokens - short) / count
+    first = np.minimum(whole.tokens, work.ubatch) / equal
+    times = np.where(short > 0, 1.0, 0.0)
+    last = replace(whole, tokens=np.maximum(short, 1.0), sequences=1.0)
+    return (replace(whole, tokens=equal, sequences=1.0), count, first), (last, times, times)
+
+
 def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches]:
     """Micro-batches of a prompt that is cut at two places, and those of its last tokens.
 

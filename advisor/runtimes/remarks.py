@@ -17,7 +17,8 @@ from advisor.cost_model.uncertainty import ENOUGH
 from advisor.model.model import TOWER_BYTES, holds_tower
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.compare import decode_tps
-from advisor.runtimes.llama_cpp.passes import READ_IN
+from advisor.runtimes.exllamav3 import CHUNK
+from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
 from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.runtimes import sentences
@@ -122,45 +123,100 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
         )
 
 
-MOST_PASSES = 4  # passes of a prompt up to which a further one is worth a sentence
+MOST_PASSES = 4  # passes of a prompt up to which a single one is worth a sentence
+JUMP = 1.15  # factor on the time of a token of the prompt from which its last pass is named
 BATCH_OPTIONS = {
     runtimes.LLAMA_CPP.name: "-ub",
     runtimes.IK_LLAMA_CPP.name: "-ub",
+    runtimes.LLAMAFILE.name: "-ub",
     runtimes.OLLAMA.name: "num_batch",
     runtimes.LM_STUDIO.name: "evalBatchSize",
 }
 """Option that sets the tokens of a pass: llama.cpp's server README; Ollama, `Runner` in
 api/types.go of fb307609; LM Studio, LLMLoadModelConfig of lmstudio.js (all read 2026-11-28)."""
+CHUNKS = {runtimes.EXLLAMAV3.name: CHUNK}  # tokens of a pass that no option of a request sets
 
 
 def _passes(estimate: Estimate) -> Iterable[str]:
-    """Remark on prompts that are a little longer than a micro-batch, and take much longer.
-
-    Each pass over such a prompt copies the weights in RAM.
-    """
+    """Remark on a prompt that takes much longer for its last pass, or for all but one."""
     prompt = estimate.prompt
     if prompt is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     work = estimate.work
+    size = float(CHUNKS.get(estimate.runtime.name, work.ubatch))
     tokens = float(work.fresh) * float(work.users)
-    passes = math.ceil(tokens / float(work.ubatch))
-    outside = sum(float(prompt.parts.get(route, 0.0)) for route in Route if route in OUTSIDE)
-    if not 1 < passes <= MOST_PASSES or outside < WORTH_NAMING * float(prompt.total) / 2:
+    passes = math.ceil(tokens / size)
+    if passes < 2:
+        yield from _few_tokens(estimate, tokens)
         return
-    whole = estimate.again(work=replace(work, ubatch=math.ceil(tokens)))
-    if whole.prompt is None or float(whole.prompt.total) >= WORTH_NAMING * float(prompt.total):
+    single = _in_a_single_pass(estimate, tokens)
+    full = (passes - 1) * size
+    before = _prompt_seconds(estimate, full)
+    total = float(prompt.total)
+    jumps = before is not None and total / tokens >= JUMP * before / full
+    if not jumps and (not single or passes > MOST_PASSES):
         return
-    most = f"{float(work.ubatch):g}"
-    single = f"{BATCH_OPTIONS[estimate.runtime.name]} {math.ceil(tokens)}"
+    last = tokens - full
     yield (
-        f"A prompt of {tokens:,.0f} tokens takes {passes} passes of at most {most}, and each "
-        "copies the weights in RAM to the GPU anew: one token beyond a pass costs a whole "
-        f"one. In a single pass ({single}) the first token comes after "
-        f"{seconds(float(whole.prompt.total))} instead of {seconds(float(prompt.total))}."
+        f"A prompt of {tokens:,.0f} tokens takes {passes} passes of at most {size:g}, the last of "
+        f"{last:g}: {_work_of_a_pass(estimate, last)}.{single}"
     )
 
 
-OUTSIDE = (Route.STREAMED, Route.PAGED, Route.STAGED)  # routes of weights outside the GPUs' memory
+def _prompt_seconds(estimate: Estimate, tokens: float) -> float | None:
+    """Time of prompts with as many new tokens in all [s]; None where they do not fit."""
+    work = estimate.work
+    fresh = max(1, math.floor(tokens / float(work.users)))
+    other = estimate.again(work=replace(work, prompt=float(work.cached) + fresh))
+    return None if other.prompt is None else float(other.prompt.total)
+
+
+def _work_of_a_pass(estimate: Estimate, tokens: float) -> str:
+    """What a pass of so many tokens does with the weights outside the GPUs, a clause."""
+    parts = estimate.prompt.parts if estimate.prompt else {}
+    longest = max(WAYS, key=lambda route: float(parts.get(route, 0.0)))
+    in_ram = longest in (Route.STREAMED, Route.IN_PLACE)
+    if estimate.machine.gpus and in_ram and tokens < COPY_TOKENS:
+        return f"the processor computes fewer than {COPY_TOKENS} tokens on the weights in RAM"
+    return f"each {WAYS[longest]} anew"
+
+
+WAYS = {
+    Route.STREAMED: "copies the weights in RAM to the GPU",
+    Route.STAGED: "copies the weights from the drive to the GPU",
+    Route.PAGED: "reads the weights from the drive",
+    Route.IN_PLACE: "reads the weights in RAM",
+}
+"""What a pass does with the weights outside the GPUs, by their route."""
+
+
+def _in_a_single_pass(estimate: Estimate, tokens: float) -> str:
+    """Sentence on the same prompt in a single pass; empty where it is no faster or no option."""
+    option = BATCH_OPTIONS.get(estimate.runtime.name)
+    if option is None or estimate.prompt is None:
+        return ""
+    size = math.ceil(tokens)
+    whole = estimate.again(work=replace(estimate.work, ubatch=size))
+    now = float(estimate.prompt.total)
+    if whole.prompt is None or float(whole.prompt.total) >= WORTH_NAMING * now:
+        return ""
+    return (
+        f" In a single pass ({option} {size}) the first token comes after "
+        f"{seconds(float(whole.prompt.total))} instead of {seconds(now)}."
+    )
+
+
+def _few_tokens(estimate: Estimate, tokens: float) -> Iterable[str]:
+    """Remark on a prompt so short that the processor computes it, where a longer one is sooner."""
+    if tokens >= COPY_TOKENS or not estimate.machine.gpus or estimate.prompt is None:
+        return
+    copied = _prompt_seconds(estimate, COPY_TOKENS * math.ceil(float(estimate.work.users)))
+    now = float(estimate.prompt.total)
+    if copied is not None and JUMP * copied <= now:
+        yield (
+            f"The processor computes prompts of fewer than {COPY_TOKENS} tokens on the weights in "
+            f"RAM, {seconds(now)} here; longer ones copy them to the GPU, {seconds(copied)}."
+        )
 
 
 def slower_with_cache(estimate: Estimate) -> Iterable[str]:
@@ -340,6 +396,8 @@ REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
     runtimes.IK_LLAMA_CPP.name: (_passes,),
     runtimes.OLLAMA.name: (_layers_counted, _passes),
     runtimes.LM_STUDIO.name: (_passes,),
+    runtimes.LLAMAFILE.name: (_passes,),
+    runtimes.EXLLAMAV3.name: (_passes,),
     runtimes.ACCELERATE.name: (_accelerate,),
     runtimes.VLLM.name: (_served, _ray, _read_or_copied),
     runtimes.SGLANG.name: (_served,),

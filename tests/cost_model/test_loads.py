@@ -14,6 +14,7 @@ from advisor.cost_model.loads import (
     prompt_step,
     step_load,
     token_step,
+    with_short_last,
 )
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, all_of
 from advisor.cost_model.workload import Workload
@@ -116,6 +117,31 @@ def test_prompts_and_tokens_of_a_request() -> None:
     assert (token.tokens, token.sequences, token.depth) == (4, 4, 3100)
     drafted = token_step(Workload(users=4, draft="mtp", drafted=2, acceptance=0.5))
     assert drafted.tokens == 12
+
+
+def test_a_short_last_micro_batch_counts_apart() -> None:
+    # 1300 = 2 x 512 + 276: equal ones of 433.3; 1050 = 2 x 512 + 26: two of 512, then one of 26
+    (batch, count, _), (_, times, _) = with_short_last(Workload(prompt=1300, ubatch=512), 32)
+    assert (float(batch.tokens), float(count), float(times)) == (pytest.approx(1300 / 3), 3, 0)
+    (batch, count, first), (last, times, _) = with_short_last(Workload(prompt=1050, ubatch=512), 32)
+    assert (float(batch.tokens), float(count), float(first)) == (512, 2, 1)
+    assert (float(last.tokens), float(times)) == (26, 1)
+
+
+def test_a_prompt_within_a_micro_batch_has_no_last_one() -> None:
+    for prompt in (1, 20, 31, 512):
+        (batch, count, _), (_, times, _) = with_short_last(Workload(prompt=prompt, ubatch=512), 32)
+        assert (float(batch.tokens), float(count), float(times)) == (prompt, 1, 0)
+
+
+def test_short_last_micro_batches_of_several_prompts_at_once() -> None:
+    prompts = np.array([20.0, 513.0, 544.0, 1024.0])
+    work = Workload(ubatch=512).with_numbers(prompt=prompts)
+    (batch, count, _), (last, times, _) = with_short_last(work, 32)
+    assert np.asarray(times).tolist() == [0, 1, 0, 0]
+    assert np.asarray(batch.tokens).tolist() == [20, 512, 272, 512]
+    assert np.asarray(count).tolist() == [1, 1, 2, 2]
+    assert np.asarray(last.tokens)[1] == 1
 
 
 def test_a_prompt_is_cut_into_equal_micro_batches() -> None:

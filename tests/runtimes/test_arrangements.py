@@ -18,7 +18,15 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Request
-from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM
+from advisor.runtimes import (
+    IK_LLAMA_CPP,
+    LLAMA_CPP,
+    LLAMAFILE,
+    LM_STUDIO,
+    OLLAMA,
+    TENSORRT_LLM,
+    VLLM,
+)
 from advisor.runtimes.compare import answers_per_second, compare
 from advisor.runtimes.remarks import remarks
 
@@ -229,28 +237,66 @@ def test_twice_the_ram_beside_unlike_cards_moves_no_first_token(users: int) -> N
     assert float(more.first_token_seconds) == pytest.approx(float(less.first_token_seconds))
 
 
-@pytest.mark.parametrize("runtime", [LLAMA_CPP, OLLAMA, LM_STUDIO])
-def test_a_token_more_than_a_pass_says_what_it_costs(runtime: Runtime) -> None:
-    """Weights in RAM beside an RTX 3090 are copied for each 512 tokens of a prompt."""
+def half(runtime: Runtime, prompt: int, model: str = "Llama-3.1-8B") -> Estimate:
+    """Estimate with part of a model in the RAM beside an RTX 3090."""
+    nouns = Request(
+        model=model,
+        format="Q4_K_M",
+        gpu="RTX 3090",
+        ram_gb=64,
+        prompt=prompt,
+        context=4096,  # Ollama takes passes of 1,024 tokens where more are allocated
+    ).nouns()
+    return estimate(nouns.model, nouns.machine, nouns.work, runtime, PlacementStrategy.CPU_OFFLOAD)
 
-    def half(prompt: int) -> Estimate:
-        nouns = Request(
-            model="Llama-3.1-8B",
-            format="Q4_K_M",
-            gpu="RTX 3090",
-            ram_gb=64,
-            prompt=prompt,
-            context=4096,  # Ollama takes passes of 1,024 tokens where more are allocated
-        ).nouns()
-        return estimate(
-            nouns.model, nouns.machine, nouns.work, runtime, PlacementStrategy.CPU_OFFLOAD
-        )
 
-    short = half(512)
-    long = half(513)
-    assert float(long.prompt.total) > 1.3 * float(short.prompt.total)
-    assert not any("passes" in sentence for sentence in remarks(short))
-    assert any("2 passes of at most 512" in sentence for sentence in remarks(long))
+def of_passes(answer: Estimate) -> list[str]:
+    """Remarks on the passes of a prompt."""
+    return [
+        sentence for sentence in remarks(answer) if " tokens " in sentence and "pass" in sentence
+    ]
+
+
+IN_PASSES = (LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, LLAMAFILE)
+
+
+@pytest.mark.parametrize("runtime", IN_PASSES, ids=lambda runtime: runtime.key)
+def test_a_token_more_than_a_pass_costs_a_token_and_says_so(runtime: Runtime) -> None:
+    """Weights in RAM are copied for each 512 tokens of a prompt; a last pass of fewer than 32 is
+    computed where they lie, a single token as one of the reply.
+    """
+    short = half(runtime, 512, "Llama-3.1-70B")
+    long = half(runtime, 513, "Llama-3.1-70B")
+    of_one = float(long.prompt.total) - float(short.prompt.total)
+    assert of_one == pytest.approx(1 / float(long.decode_tps), rel=0.15)
+    assert not of_passes(short)
+    (told,) = of_passes(long)
+    assert "2 passes of at most 512, the last of 1: the processor computes fewer than 32" in told
+    (further,) = of_passes(half(runtime, 544, "Llama-3.1-70B"))
+    assert "the last of 32: each copies the weights in RAM to the GPU anew" in further
+
+
+@pytest.mark.parametrize("runtime", IN_PASSES, ids=lambda runtime: runtime.key)
+@pytest.mark.parametrize("model", ["Llama-3.1-8B", "Qwen3-30B-A3B", "gpt-oss-120b"])
+def test_no_pass_makes_a_prompt_longer_in_silence(runtime: Runtime, model: str) -> None:
+    """Wherever a few tokens more than a pass take 15 % longer, the reason is said."""
+    for full in (512, 1024, 2048):
+        short = half(runtime, full, model)
+        for more in (1, 16, 31, 32):
+            long = half(runtime, full + more, model)
+            jump = float(long.prompt.total) / float(short.prompt.total) * full / (full + more)
+            assert jump < 1.15 or of_passes(long), (full, more, jump)
+
+
+def test_a_prompt_too_short_to_be_copied_says_so() -> None:
+    """From 32 tokens on llama.cpp copies weights in RAM to the GPU, which then reads 32 sooner than
+    the processor reads 31.
+    """
+    short = half(LLAMA_CPP, 31)
+    longer = half(LLAMA_CPP, 32)
+    assert float(longer.prompt.total) < float(short.prompt.total) / 1.15
+    assert any("prompts of fewer than 32 tokens" in sentence for sentence in remarks(short))
+    assert not any("fewer than 32" in sentence for sentence in remarks(longer))
 
 
 def test_arrangements_try_each_number_of_equal_cards() -> None:

@@ -9,9 +9,9 @@ from advisor.cost_model.loads import (
     ForwardPass,
     Load,
     cut_batches,
-    micro_batches,
     step_load,
     token_step,
+    with_short_last,
 )
 from advisor.cost_model.placement import (
     Location,
@@ -157,7 +157,8 @@ masks, the graph, its result. A server on the same machine takes TinyLlama from 
 (pull request 6829): 0.8 ms, 16 times 50 us."""
 COPY_TOKENS = 32
 """Smallest micro-batch for which weights in RAM are copied to the GPU and computed there
-(`--op-offload`, ggml-cuda's minimum batch size) [tokens]."""
+(`--op-offload`, ggml-cuda's minimum batch size); so the last one of a prompt counts apart where it
+is smaller (`split_simple` in src/llama-batch.cpp fills all others first) [tokens]."""
 TAIL = 4.0
 """Tokens left after the last cut of a prompt (tools/server/server-context.cpp at 001d906a:
 checkpoints at 4 tokens and at 4 tokens and a micro-batch before the end) [tokens]."""
@@ -216,7 +217,10 @@ def phases(
 
     def of_prompt() -> Schedule:
         if not np.any(kept):
-            return one_pass(*micro_batches(work))
+            all_but_last, short = with_short_last(work, COPY_TOKENS)
+            if not np.any(short[1]):
+                return one_pass(*all_but_last)
+            return replace(one_pass(*all_but_last), then=one_pass(*short))
         before, last = cut_batches(work, TAIL)
         tail = one_pass(*last)
         several = 1.0 + (np.asarray(work.fresh) > TAIL + work.ubatch)
