@@ -72,8 +72,8 @@ def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
     t = max( W / S , W / (cores r) ) + K / (share_a S), with r bytes per second and core of its
     simple unpacking loops
     """
-    slower = np.minimum(host.bandwidth.value, host.cores * constants.value("engine_core_rate"))
-    return load.weights / slower + host_attention_seconds(load.kv, host, constants)
+    rate = np.minimum(host.bandwidth.value, host.cores * constants.value("engine_core_rate"))
+    return load.weights / rate + host_attention_seconds(load.kv, host, constants)
 
 
 def host_attention_seconds(cache: Array, host: Host, constants: Constants) -> Array:

@@ -101,7 +101,7 @@ def prompt_step(work: Workload) -> ForwardPass:
     return ForwardPass(
         tokens=np.maximum(work.fresh, 1) * users,
         sequences=users,
-        depth=(np.asarray(work.prompt) + work.cached) / 2,
+        depth=(np.asarray(work.prompt) + work.cached) / 2,  # of a mean token: cached to prompt
         kv_type=work.kv_type,
         shared_with=users - 1.0 if work.unified_cache else 0.0,
         flash_attention=work.flash_attention,
@@ -150,10 +150,12 @@ def with_short_last(work: Workload, few: float) -> tuple[MicroBatches, MicroBatc
 
 
 def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches]:
-    """Micro-batches of a prompt that is cut at two places, and those of its last tokens.
+    """Micro-batches before the last cut of a prompt, and one of the `tail` tokens behind it.
 
-    The cuts are one micro-batch and `tail` tokens before its end, and `tail` tokens before it. A
-    shorter prompt has no micro-batch for its last tokens.
+    llama.cpp's server cuts a prompt twice, where it saves a checkpoint: `tail` tokens before the
+    end, and a micro-batch before that. The first part is as `micro_batches` gives it, but that no
+    micro-batch crosses the earlier cut; a prompt of up to `tail` tokens is not cut, so its second
+    part has a number of 0.
     """
     whole = prompt_step(work)
     users = whole.sequences
@@ -183,7 +185,7 @@ def held_parts(model: Model, placement: Placement, location: Location) -> Load:
 def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
     shares = dict(placement.weights.get(location, {}))
     nothing = np.zeros(model.layers)
-    norms = shares.get(Group.NORMS, nothing)
+    norms = shares.get(Group.NORMS, nothing)  # a layer counts where its norms lie, experts or not
     routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
     head = placement.output.get(location, 0.0)
     each = model.per_layer

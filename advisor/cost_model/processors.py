@@ -30,14 +30,20 @@ class FlowTime:
 def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """Time of a GPU for the parts in its memory [s].
 
-    t = max( W / (share S) and unpacking + further tokens , (F + F_e / share_e) / (share C) ,
-             products )
+    t = max( slower( W / (share S) , unpacking ) + further tokens ,
+             (F + F_e / share_e) / (share_f C) , products )
         + max( K / (share_kv S) , F_a / (share_a C) ) + scores 20 B / (share S)
-        + fixed costs of the layers (`layer_seconds`)
+        + fixed costs of the layers
 
     W counts experts as W_e / share_r: each is a small matrix of its own. F and F_e are padded to
     whole tiles of tokens (`padded_flops`). Attention waits for the matrices before it, so the two
-    add.
+    add. A single token has no further tokens, and a card with 8-bit dot products no products.
+
+    - S `Gpu.bandwidth`, C `peak_16_bit`
+    - share `gpu_read_share`, share_r `gpu_expert_read_share`, share_kv `gpu_kv_share`
+    - share_f `gpu_flop_share`, share_e `gpu_expert_flop_share`, share_a `gpu_attention_share`
+    - unpacking `unpacking_seconds`, further tokens `further_token_seconds`, products
+      `product_seconds`, fixed costs `layer_seconds`
     """
     family = gpu.lookup_family
     memory = gpu.bandwidth.value
@@ -71,10 +77,11 @@ MATRIX_TOKENS = 8
 
 
 def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
-    """Time of a token's products on a GPU without dot products of 8-bit integers; 0 on other GPUs
-    [s].
+    """Time to multiply a few tokens with the weights on a GPU without dot products of 8-bit
+    integers; 0 on other GPUs [s].
 
-    t = (F + F_e) / (share P), P 32-bit peak, for up to `MATRIX_TOKENS` tokens
+    t = (F + F_e) / (share P), P 32-bit peak, share `gpu_product_share`, for up to `MATRIX_TOKENS`
+    tokens
 
     Each product then takes instructions of its own to unpack, multiply and add: a P100 multiplies
     some 280 billion weights a second whatever their format, half of what it reads.
@@ -88,13 +95,16 @@ def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
 def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Time of a GPU's ordinary cores to unpack the weights of a few tokens and multiply them [s].
 
-    t = n ops / P, n weights and P 32-bit peak, for up to `MATRIX_TOKENS` tokens
+    t = n ops / P, n weights, P 32-bit peak, ops `gpu_unpack_operations`, for up to `MATRIX_TOKENS`
+    tokens
 
-    A weight of four bits takes as many instructions on every card: masks, shifts, a quarter of a
-    dot product, and its part of the scales (vec_dot_q4_K_q8_1 of llama.cpp's ggml-cuda/vecdotq.cuh
-    handles 32 weights in some 60). Cards with much memory bandwidth beside their cores wait for
-    these: an A100 reads 2,039 GB/s with 19.5 TFLOP/s, an MI50 1,024 with 13.3, a Jetson Orin Nano
-    102 with 2.1, an RTX 3090 936 with 35.6. Reading and unpacking overlap, so `slower` adds them.
+    Work of a token is two operations a weight, so n = (F / T + F_e / T_e) / 2, with T and T_e as in
+    `padded_flops`. A weight of four bits takes as many instructions on every card: masks, shifts, a
+    quarter of a dot product, and its part of the scales (vec_dot_q4_K_q8_1 of llama.cpp's
+    ggml-cuda/vecdotq.cuh handles 32 weights in some 60). Cards with much memory bandwidth beside
+    their cores wait for these: an A100 reads 2,039 GB/s with 19.5 TFLOP/s, an MI50 1,024 with 13.3,
+    a Jetson Orin Nano 102 with 2.1, an RTX 3090 936 with 35.6. Reading and unpacking overlap, so
+    `slower`, a smooth maximum, joins them.
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
@@ -158,6 +168,11 @@ def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> 
     layers tau + expert layers tau_e + delta layers tau_s + scans tau_m + mixed streams tau_h
         + latent layers tau_l + latent values b / S
 
+    Numbers of layers are those of `load` but for `layers`, which llama.cpp counts by their matrices
+    (`Load.matrices`), frameworks by their blocks (`Load.layers`). The constants in the order of the
+    formula: `gpu_layer`, `gpu_expert_layer`, `gpu_state_layer`, `gpu_scan_layer`,
+    `gpu_stream_layer`, `gpu_latent_layer` [s], and `gpu_latent_value` for b [B].
+
     A head of latent attention (MLA) multiplies its query into the space of the cache and its result
     out of it by a matrix of its own, which kernels for batches unpack to 16 or 32 bits for every
     token: 128 heads take longer than 16, on a memory of half the rate twice as long. Unpacked is
@@ -209,12 +224,23 @@ def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """Time of the host's cores for the parts in RAM [s].
 
-    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a + K / (cores c h R) )
+    t = slower( t_ram , t_cores ) + max( K / S_ram , F_a (1 + o n) / C_a + K / (cores c h R) )
         + layers (tau + cores tau_b) + expert layers tau_e + delta layers tau_s
-    t_ram = W / S_ram,  t_cores = W / (cores c h r) + F (1 - 1/T) / (cores c h c_m C)
+    t_ram = W / S_ram,  t_cores = W / (cores c h r) + further FLOPs / (cores c h c_m C)
 
-    Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that, h
-    the clock of the model beside the usual one of its kind.
+    - S_ram `Host.bandwidth` x `cpu_read_share`; further FLOPs `further_flops`
+    - c `core_clock`, clock of the processor's kind beside a desktop's, whose rates r, C, C_a and R
+      are; h `Host.clock`, that of this processor beside its kind; c_m `core_matrix_clock`, that in
+      a prompt beside that in a token
+    - r `core_decode_rate` [B/s], C `core_flops` [FLOP/s], R `core_cache_rate` [B/s], all of a core
+    - C_a = cores c h times `core_attention_flops`, from `BATCH` tokens of a sequence times
+      `core_batch_attention_flops` [FLOP/s]
+    - o `others_cache_share`, tau `cpu_layer`, tau_b `cpu_barrier`, tau_e `cpu_expert_layer`, tau_s
+      `cpu_state_layer`
+
+    Several sockets multiply S_ram by `socket_share` and C by `socket_flop_share`; weights that are
+    not repacked count as W / `plain_layout_share`.
+
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
     cache, attention of each goes through a share o of the n others, masked. Cores meet after every

@@ -1,13 +1,13 @@
 """Time of a schedule on a machine.
 
-    t_flow  = max( W / S + K / S_kv , F / C ) + layers tau + expert layers tau_e
+    t_flow  = time of its bytes and FLOPs on the processor at its end + fixed costs of its layers
     t_stage = max over its flows, and over shared memory of bytes / S
-    t_step  = sum of stages + crossings t_cross + t_token
+    t_step  = sum of stages + exchanges + crossings t_cross + t_token
 
-W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/s; tau seconds per
-layer; kernels of llama.cpp's kind count a layer by its matrices, of which Llama has seven, and the
-host that starts them counts by its kind. Shares
-and fixed costs come from data/generated/efficiency.csv. Every function takes numbers or arrays.
+The formula of a flow stands at the function that times it (docs/core.md lists them): `gpu_seconds`
+and `cpu_seconds` for llama.cpp, `kernel_seconds`, `engine_seconds` and `tier_seconds` for others.
+Shares and fixed costs come from data/generated/efficiency.csv. Every function takes numbers or
+arrays.
 """
 
 from dataclasses import dataclass
@@ -87,11 +87,12 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Consta
 
     t = bytes / (share S) + bytes / host copy + wait bytes / S_faster
 
-    The second term is for runtimes that first copy each tensor within RAM. The third is for
-    pageable memory, whose bytes a core copies to pinned buffers of the driver or the backend first:
-    S is the slower of core and link, S_faster the other, and `wait` the share of its time that does
-    not overlap. CUDA's driver fills one buffer while it sends another (0); Vulkan's backend copies
-    a tensor and then sends it, and ROCm's runtime locks its pages first (1).
+    S is the rate of the link. The second term is for runtimes that first copy each tensor within
+    RAM, and next to nothing for others. The third is for pageable memory alone, whose bytes a core
+    first copies to pinned buffers of the driver or the backend: S is then the slower of core and
+    link, S_faster the other, and `wait` the share of its time that does not overlap. CUDA's driver
+    fills one buffer while it sends another (0); Vulkan's backend copies a tensor and then sends it,
+    and ROCm's runtime locks its pages first (1).
     """
     of = {Transfer.PINNED: link.pinned, Transfer.PAGEABLE: link.pageable}
     rate = of.get(transfer, link.zero_copy).value
@@ -160,7 +161,11 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
 
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
-    """Time of parallel flows: that of the longest flow, or of the RAM that they share [s]."""
+    """Time of parallel flows: that of the longest flow, or of the RAM that they share [s].
+
+    The parts are those of the longest flow alone. Where the RAM takes longer, the difference counts
+    as read in RAM (`Route.IN_PLACE`).
+    """
     times = [flow_seconds(flow, machine, constants) for flow in stage]
     copied_by_all = stage[0].route is Route.STREAMED and stage[0].alike > 1
     if len(times) == 1 and not copied_by_all:
@@ -185,7 +190,11 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
 
 
 def ram_bytes(stage: Stage) -> Array:
-    """Bytes that several flows of a stage read from RAM together; 0 for fewer than two [B]."""
+    """Bytes that several flows of a stage read from RAM together; 0 for fewer than two [B].
+
+    One flow alone is timed by its own rate. The processor's flow is one whatever `alike` says; a
+    copy to each of several GPUs is as many.
+    """
     takes: list[Array] = []
     for flow in stage:
         if flow.route is Route.IN_PLACE and flow.load is not None:
