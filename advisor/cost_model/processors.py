@@ -177,7 +177,9 @@ def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> 
     out of it by a matrix of its own, which kernels for batches unpack to 16 or 32 bits for every
     token: 128 heads take longer than 16, on a memory of half the rate twice as long. Unpacked is
     written and read, 12 B a weight: 128 heads of DeepSeek-V3 with 2 x 128 x 512 weights and 1,088
-    values each are 16.8 million weights a layer, 12.3 GB in 61 layers, 1,450 B a value.
+    values each are 16.8 million weights a layer, 12.3 GB in 61 layers, 1,450 B a value. The
+    ik_llama.cpp fork does that; llama.cpp multiplies the quantized matrices of all heads at once,
+    and its b is about a tenth of the fork's.
     """
     family = gpu.lookup_family
     return (

@@ -18,7 +18,7 @@ from advisor.lazy import lazy
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArchitectureSpec:
-    """Published numbers of a model, from which `tensors.build` derives all others.
+    """Published numbers of a model, from which `build.build` derives all others.
 
     Field names are the columns of data/models/models.csv. Most are those of the model's config.json
     with the prefix `num_` and the suffix `_size` dropped. Zero or empty means that the model has no

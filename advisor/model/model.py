@@ -25,10 +25,10 @@ BY_LAYER = "per_layer_model_proj"
 """Role of a weight that only models with an embedding for each layer have (Gemma 3n and 4 E), whose
 tables have the role of tables of n-grams."""
 
-# Formats of the KV cache.
-
-
 Floats = npt.NDArray[np.float64]
+
+# Groups of tensors by what the layers do with them.
+
 LAYERED = (
     Group.ATTENTION,
     Group.DENSE_FFN,
