@@ -6,8 +6,9 @@
 
 The formula of a flow stands at the function that times it (docs/core.md lists them): `gpu_seconds`
 and `cpu_seconds` for llama.cpp, `kernel_seconds`, `engine_seconds` and `tier_seconds` for others.
-Shares and fixed costs come from data/generated/efficiency.csv. Every function takes numbers or
-arrays.
+Layers of llama.cpp on a GPU take `host_launch` times as long, by the kind of host that starts
+them. Shares and fixed costs come from data/generated/efficiency.csv. Every function takes numbers
+or arrays.
 """
 
 from dataclasses import dataclass
@@ -192,8 +193,8 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
 def ram_bytes(stage: Stage) -> Array:
     """Bytes that several flows of a stage read from RAM together; 0 for fewer than two [B].
 
-    One flow alone is timed by its own rate. The processor's flow is one whatever `alike` says; a
-    copy to each of several GPUs is as many.
+    One flow alone is timed by its own rate. What the processor computes is read once, bytes that
+    are only moved once for each of the GPUs that `alike` counts.
     """
     takes: list[Array] = []
     for flow in stage:
