@@ -189,19 +189,23 @@ class Column:
 
         Raises:
             DataError: the path names no attribute.
+            AttributeError: an attribute on the way fails while it is computed.
         """
         value = source
         for name in self._names:
             if value is None:
                 return None
             holder = value
-            value = getattr(holder, name, MISSING)
-            if value is MISSING:
+            try:
+                value = getattr(holder, name)
+            except AttributeError as error:
+                if error.obj is not holder or error.name != name:
+                    raise  # a fault inside the attribute, which is there
                 raise DataError(
                     f"{DATA / 'columns.csv'}: the column {self.name!r} of {self.record!r} has no "
                     f"value: {type(holder).__name__} has no {name!r}, which its path "
                     f"{'.'.join(self._names)} names. Give the path of a field that is there."
-                )
+                ) from error
         if self._form is None or value is None:
             return value
         return self._form(value)

@@ -108,3 +108,14 @@ def test_a_column_without_its_field_is_named_with_its_table() -> None:
     column = Column(record="option", name="hours", path="price.day", form="", unit="")
     with pytest.raises(DataError, match=r"columns\.csv: .*'hours'.*'option'.*'day'.*price\.day"):
         column.value(SimpleNamespace(price=SimpleNamespace(date="2026-11-01")))
+
+
+def test_a_fault_inside_a_property_is_told_as_its_own() -> None:
+    class Faulty:
+        @property
+        def watts(self) -> float:
+            return self.price.watts  # type: ignore[attr-defined]  # the fault
+
+    column = Column(record="option", name="watts", path="watts", form="", unit="")
+    with pytest.raises(AttributeError, match="'price'"):
+        column.value(Faulty())
