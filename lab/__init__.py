@@ -15,6 +15,7 @@ fresh, forecasts        scores of rows before anything sees them, and of predict
 rolling                 errors by date
 chance, known           how far machines and runs differ, and how one known run teaches others
 hub_models, usual_caches    lists of models, and the caches of their families
+listed_models           check of the whole list, and what cannot be right in it
 built_models, hosted_models    models of families without a rule; names that APIs alone sell
 new_architectures       how far architectures are predicted off that were left out of the fit
 leaderboard             newer scores of models

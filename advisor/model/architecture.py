@@ -210,7 +210,8 @@ GROUP_RULES = tuple(
         # Conversions of Mixtral from before experts were stacked.
         (r"ffn_(gate|up|down)\.\d{1,4}", Group.ROUTED_EXPERTS),
         (r"ffn_\w+_shexp|ffn_latent_(down|up)", Group.SHARED_EXPERTS),
-        (r"(attn|ssm|time_mix|laurel)_\w+|(shortconv|indexer)\.\w+", Group.ATTENTION),
+        (r"(attn|ssm|time_mix|laurel|hc_attn|hc_ffn)_\w+|ple_(key|value|conv1d)", Group.ATTENTION),
+        (r"(shortconv|indexer)\.\w+", Group.ATTENTION),
         (r"(ffn|channel_mix|altup)_\w+|inp_gate|proj", Group.DENSE_FFN),
     )
 )

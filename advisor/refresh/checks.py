@@ -16,15 +16,20 @@ from typing import Any
 from advisor.advice.finder.runnable import QualityRow, quality_rows
 from advisor.advice.prices.rows import ApiPriceRow, PriceRow, UsualPriceRow
 from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import AdvisorError
 from advisor.machine.rows import GpuRow
 from advisor.model.by_name.hub_list import (
     HubRow,
+    Listed,
     RenewedModelRow,
     configured,
-    names_no_packing,
+    counts_weights,
+    is_unpacked,
+    listed,
+    text_parameters,
 )
-from advisor.model.by_name.known import base_of
-from advisor.model.by_name.names import stated_size, take_apart
+from advisor.model.by_name.known import is_drafting, packed_base
+from advisor.model.by_name.names import stated_numbers, take_apart
 from advisor.model.model import Described
 from advisor.request.rates import RateRow, rate_rows
 
@@ -43,8 +48,8 @@ AGREES = math.log(1.15)
 """Logarithm of how far the weights of files may lie from what a config.json counts: layers that
 draft and encoders that no file describes make up to a seventh."""
 NAMED = math.log(1.5)
-"""Logarithm of how far a total may lie from a name's, which is rounded: of 4,779 listed models
-whose files count their weights 4 % lie farther, most of them named by the weights in use."""
+"""Logarithm of how far a total may lie from a name's, which is rounded; where all weights lie
+farther, those in use may be meant (E4B)."""
 PLAIN = ("BF16-hf", "FP8")  # formats whose files hold a number for each weight
 
 
@@ -63,11 +68,11 @@ def contradicted_total(described: Described, parameters: int) -> str:
     )
 
 
-def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
+def of_models(rows: Iterable[HubRow | RenewedModelRow]) -> Iterator[Doubt]:
     """Models with a doubtful context or number of weights.
 
     The context is below that of the base that they only pack, or the weights are not those of their
-    name.
+    files or their name.
     """
     for row in rows:
         why = _shorter_than_base(row) or _of_another_size(row)
@@ -75,40 +80,75 @@ def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
             yield Doubt(row=row, why=why)
 
 
-def _shorter_than_base(row: RenewedModelRow) -> str:
-    """Sentence on a context below that of the base that a model packs; else empty."""
-    base = base_of(" ".join(take_apart(row.name).shape))
-    if not isinstance(base, HubRow) or base.name == row.name or names_no_packing(row.name):
+CONTEXT_APART = 1.05
+"""How many times a context its base's may be: 128,000 and 131,072 tokens are both called 128k."""
+
+
+def _shorter_than_base(row: HubRow | RenewedModelRow) -> str:
+    """Sentence on a context below that of the base that a model packs; empty for others."""
+    base = packed_base(row.name)
+    if base is None or base.name == row.name or base.architecture != row.architecture:
         return ""
     alike = (base.layers, base.hidden) == (row.layers, row.hidden)
-    if not alike or not 0 < row.context < base.context:
+    if not alike or not 0 < CONTEXT_APART * row.context < base.max_context:
         return ""
     return (
-        f"{row.name}: its context of {row.context:,} tokens is below the {base.context:,} of "
+        f"{row.name}: its context of {row.context:,} tokens is below the {base.max_context:,} of "
         f"{base.name}, which it packs"
     )
 
 
-def _of_another_size(row: RenewedModelRow) -> str:
-    """Sentence on a model whose config.json contradicts its name, and whose files do not say which
-    is right; else empty.
+def _of_another_size(row: HubRow | RenewedModelRow) -> str:
+    """Sentence on a model whose sizes contradict its files or its name; empty for others.
+
+    Files decide where they count weights.
     """
+    try:
+        entry = _described(row)
+    except AdvisorError:
+        return ""  # refused with the reason where somebody asks for it
+    if entry is None or (row.parameters and _agrees(row, entry)):
+        return ""
+    counted = entry.architecture
+    if isinstance(row, HubRow) and is_unpacked(row) and counts_weights(row):
+        return (
+            f"{row.name}: its files hold {row.parameters / 1e9:,.4g} B weights, its sizes count "
+            f"{counted.params / 1e9:,.4g} B"
+        )
+    if isinstance(row, HubRow) and is_drafting(row):
+        return ""  # named by the model that it drafts for
+    return contradicted_name(row.name, counted.params, counted.active_params)
+
+
+def _described(row: HubRow | RenewedModelRow) -> Listed | None:
+    """Model as the sizes of a row count it; None where its tensors are counted, or none."""
+    if isinstance(row, HubRow):
+        return listed(row)
     if row.refused or row.tensors:
-        return ""
-    counted = configured(row).architecture
-    whole = counted.params + counted.tower
-    if row.parameters and abs(math.log(row.parameters / whole)) <= AGREES:
-        return ""
-    return contradicted_name(row.name, counted.params)
+        return None
+    return configured(row)
 
 
-def contradicted_name(name: str, parameters: float) -> str:
-    """Sentence on a model that is far from the size in its name; empty for others."""
-    size = stated_size(take_apart(name))
-    if size is None or not parameters or abs(math.log(parameters / size.params)) <= NAMED:
+def _agrees(row: HubRow | RenewedModelRow, entry: Listed) -> bool:
+    """Whether files hold as many weights as sizes count, with an encoder or without."""
+    counted = entry.architecture
+    totals = [row.parameters - counted.tower]
+    if isinstance(row, HubRow):
+        totals.append(text_parameters(row, counted))
+    return any(total > 0 and abs(math.log(total / counted.params)) <= AGREES for total in totals)
+
+
+def contradicted_name(name: str, parameters: float, active: float) -> str:
+    """Sentence on a model that is far from every size in its name; empty for others.
+
+    A name may state all weights, or those that a token uses.
+    """
+    sizes = stated_numbers(take_apart(name))
+    apart = (abs(math.log(count / size)) for size in sizes for count in (parameters, active))
+    if not sizes or not active or min(apart) <= NAMED:
         return ""
     return (
-        f"{name}: its name says {size.params / 1e9:,.4g} B weights, its sizes count "
+        f"{name}: its name says {max(sizes) / 1e9:,.4g} B weights, its sizes count "
         f"{parameters / 1e9:,.4g} B"
     )
 

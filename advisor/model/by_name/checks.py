@@ -181,7 +181,7 @@ def _context_of_row(text: str) -> int:
         row = hub_list().named(stripped)
     else:
         row = next(hub_list().ending_with(f"/{stripped}"), None)
-    return row.context if row is not None else 0
+    return row.max_context if row is not None else 0
 
 
 def _context_of_name(text: str) -> int:

@@ -25,6 +25,24 @@ FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"  # date of the list
 
 
+FALLBACK_CONTEXT = 4096
+FALLBACK_SINCE = "2025"
+"""Context that llmfit writes where a config.json states none, and the year from which no model is
+made for so few tokens (scripts/scrape_hf_models.py at 3f44fd3)."""
+STRETCHED = 131_072
+COUNTED_ONCE = {
+    "llama": (8, 32),
+    "gemma3": (8,),
+    "gemma3_text": (8,),
+    "qwen3": (4,),
+}
+"""Tokens that families were made for with their positions stretched, and the factors of that: a
+config.json states both, and the list has the product (Llama 3.1 and 3.2, Gemma 3, DeepSeek-R1-0528-
+Qwen3-8B). THUDM/slime, scripts/models/llama3.1-8B.sh: 131072 and 8.0."""
+LONG = re.compile(r"(?<![a-z0-9.])\d+(?:k|m)(?![a-z0-9])", re.IGNORECASE)
+"""A context in a name, which is meant: `Llama-3-8B-Instruct-Gradient-1048k`."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubRow:
     """Repository in the list."""
@@ -51,6 +69,17 @@ class HubRow:
         """Key that repositories with equal layers and widths share."""
         attention = (self.layers, self.hidden, self.heads, self.kv_heads)
         return (*attention, self.vocab, self.feed_forward)
+
+    @property
+    def max_context(self) -> int:
+        """Tokens that it can take; 0 where its config.json states none."""
+        if self.context == FALLBACK_CONTEXT and self.released >= FALLBACK_SINCE:
+            return 0
+        stretched = self.context // STRETCHED
+        family = self.architecture in COUNTED_ONCE and stretched in COUNTED_ONCE[self.architecture]
+        if family and self.context == stretched * STRETCHED and not LONG.search(self.name):
+            return STRETCHED
+        return self.context
 
 
 COLUMNS = tuple(field.name for field in fields(HubRow))
@@ -132,6 +161,31 @@ def _row(line: str) -> HubRow:
     name, key, architecture, *numbers, released = line.split(",")
     sizes = dict(zip(COLUMNS[len(TEXTS) : -1], (int(text or 0) for text in numbers), strict=True))
     return HubRow(name=name, key=key, architecture=architecture, released=released, **sizes)
+
+
+# Rows that cannot be right: no other model takes sizes, experts or totals from them.
+
+DOUBTED = "refresh/doubted_models.csv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DoubtedModelRow:
+    """One row of data/refresh/doubted_models.csv, which `python -m lab.listed_models` writes."""
+
+    name: str  # repository, `owner/name`
+    why: str  # what its sizes contradict: its files, its name or the base that it packs
+
+
+@cache
+def doubted_models() -> Mapping[str, str]:
+    """Reasons by name of the listed models whose sizes contradict something."""
+    return {row.name: row.why for row in read(DATA / DOUBTED, DoubtedModelRow)}
+
+
+def of_sizes(row: HubRow) -> Iterator[HubRow]:
+    """Repositories of a row's sizes that nothing contradicts, the most downloaded first."""
+    doubted = doubted_models()
+    return (other for other in hub_list().of_sizes(row) if other.name not in doubted)
 
 
 # Models that a person fetched from the Hub, each with its own config.json, and the shapes of its
@@ -389,7 +443,7 @@ def _alike(row: HubRow) -> HubRow | None:
     return next(
         (
             other
-            for other in hub_list().of_sizes(row)
+            for other in of_sizes(row)
             if other.architecture in hub_rules()
             and (other.experts, other.experts_used) == (row.experts, row.experts_used)
         ),
@@ -509,10 +563,10 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
         "shared_expert_intermediate_size": row.shared_feed_forward,
         "num_experts": row.experts,
         "num_experts_per_tok": row.experts_used,
-        "max_position_embeddings": row.context,
+        "max_position_embeddings": row.max_context,
     }
     values: dict[str, object] = {key: value for key, value in stated.items() if value}
-    if _unstated_context(row):
+    if row.context and not row.max_context:
         values["max_position_embeddings"] = None
     if rule is None and not is_described(row.architecture) and _seems_latent(row):
         own = "deepseek_v3"
@@ -524,22 +578,11 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
     return values | (rule.keys(row) if rule else {})
 
 
-FALLBACK_CONTEXT = 4096
-FALLBACK_SINCE = "2025"
-"""Context that llmfit writes where a config.json states none, and the year from which no model is
-made for so few tokens (scripts/scrape_hf_models.py at 3f44fd3)."""
-
-
-def _unstated_context(row: HubRow) -> bool:
-    """Whether a row's context is the one that is written where none is stated."""
-    return row.context == FALLBACK_CONTEXT and row.released >= FALLBACK_SINCE
-
-
 def _with_family(row: HubRow) -> HubRow:
     """Row with the family of a repository of the same sizes, if it states none."""
     if row.architecture != UNNAMED:
         return row
-    twins = (twin for twin in hub_list().of_sizes(row) if twin.architecture in hub_rules())
+    twins = (twin for twin in of_sizes(row) if twin.architecture in hub_rules())
     named = (twin.architecture for twin in twins if twin.architecture != UNNAMED)
     return replace(row, architecture=next(named, UNNAMED))
 
@@ -556,7 +599,7 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
 
 def _twins(row: HubRow) -> Iterator[HubRow]:
     """The most downloaded repositories of a row's sizes: a base has hundreds of fine-tunes."""
-    alike = hub_list().of_sizes(row)
+    alike = of_sizes(row)
     return islice((other for other in alike if other.architecture == row.architecture), TWINS)
 
 

@@ -17,6 +17,7 @@ from advisor.model.by_name.hub_list import (
     is_described,
     is_unpacked,
     listed,
+    names_no_packing,
 )
 from advisor.model.by_name.names import take_apart, words
 
@@ -162,6 +163,20 @@ def sizes(row: KnownRow) -> tuple[int, ...]:
 def is_of_maker(row: HubRow) -> bool:
     """Whether a model is of a publisher of its own models, and no drafting model."""
     return row.name.split("/")[0] in makers() and not is_drafting(row)
+
+
+def packed_base(name: str) -> HubRow | None:
+    """Maker's repository with whose whole name that of a packed copy begins, the longest such."""
+    if names_no_packing(name):
+        return None
+    words = name.rpartition("/")[2].split("-")
+    for count in range(len(words) - 1, 0, -1):
+        called = hub_list().ending_with(f"/{'-'.join(words[:count])}")
+        of_maker = (row for row in called if is_of_maker(row) and names_no_packing(row.name))
+        base = next(of_maker, None)
+        if base is not None:
+            return base
+    return None
 
 
 def better_described(row: HubRow) -> HubRow:

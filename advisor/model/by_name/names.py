@@ -198,7 +198,7 @@ class StatedSize:
 
 def stated_size(name: ModelName) -> StatedSize | None:
     """Sizes in a name; None without any."""
-    sizes = [value for token in name.shape if (value := weights(token)) is not None]
+    sizes = stated_numbers(name)
     active = next((weights(token[1:]) for token in name.shape if is_active(token)), None)
     if not sizes:
         return None
@@ -214,6 +214,11 @@ def stated_size(name: ModelName) -> StatedSize | None:
     else:
         used = None
     return StatedSize(params=params, active=used, may_have_experts=active is None)
+
+
+def stated_numbers(name: ModelName) -> list[float]:
+    """Numbers of weights that words of a name may state, in their order."""
+    return [value for token in name.shape if (value := weights(token)) is not None]
 
 
 def is_active(token: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
 from advisor.model.build import Mixing
@@ -145,6 +145,19 @@ class Keys:
             )
         return tuple(self._whole(key, entry) for entry in value[:layers])
 
+    def unread(self) -> tuple[str, ...]:
+        """Keys of the architecture that were not read and may change its cache or reads.
+
+        They are numbers under keys that llama.cpp has for these, or does not know. What its known
+        keys change in a described architecture is in the row of that.
+        """
+        start = f"{self.architecture}."
+        own = (name for name, value in self._header.values.items() if _counts(value))
+        keys = (name.removeprefix(start) for name in own if name.startswith(start))
+        unread = (key for key in keys if f"{start}{key}" not in self.facts)
+        described = self.architecture in architectures()
+        return tuple(key for key in unread if _may_change(key, described))
+
     def _whole(self, key: str, value: Value) -> int:
         if not isinstance(value, int) or not 0 <= value <= LARGEST:
             raise InputError(
@@ -152,6 +165,32 @@ class Keys:
                 f"number up to {LARGEST:,} is allowed. The file is damaged."
             )
         return int(value)
+
+
+HARMLESS = ("rope.", "tokenizer.")
+"""Beginnings of keys of positions and words, which change neither cache nor reads."""
+
+
+@cache
+def known_keys() -> Mapping[str, str]:
+    """What known keys of an architecture change; empty for neither cache nor reads."""
+    return texts("models/gguf_keys.csv", "key", "changes")
+
+
+def _may_change(key: str, described: bool) -> bool:
+    """Whether a key that was not read may change the cache or what is read."""
+    if key.startswith(HARMLESS):
+        return False
+    if key not in known_keys():
+        return True
+    return bool(known_keys()[key]) and not described
+
+
+def _counts(value: Value) -> bool:
+    """Whether a value is a number, or a list of them, that is not zero."""
+    if isinstance(value, tuple):
+        return any(map(_counts, value))
+    return isinstance(value, int) and value != 0
 
 
 # Cache of each layer of a GGUF model, by the keys that llama.cpp reads.
@@ -167,6 +206,7 @@ class Keys:
 #     [3] DeepSeek-AI 2024, DeepSeek-V2, arXiv:2405.04434, section 2.1.3 (latent cache).
 
 LOOKS_BACK = frozenset({"attn_q", "attn_qkv", "attn_q_a", "attn_kv_a_mqa"})
+INDEXED = frozenset({"indexer.attn_k", "indexer.k_proj"})
 DELTA_NET = frozenset({"ssm_beta", "ssm_alpha", "ssm_ba"})
 NO_GROUPS = frozenset({"mamba", "jamba"})
 """Mamba of the first generation: B and C do not pass through the convolution."""
@@ -307,35 +347,29 @@ class _Attention:
     def layer(self, layer: int, has: frozenset[str], windowed: bool) -> tuple[int, int, int]:
         """Values of K and V cached per token, and those that a query meets per past token.
 
-        Latent attention keeps one latent with its rotary key [3], and the indexer's key where it
-        has one.
+        Latent attention keeps one latent with its rotary key [3]. A layer with an indexer keeps the
+        indexer's key beside.
         """
+        index = 0
+        if has & INDEXED:
+            index = self._index
         if self._latent and "attn_kv_a_mqa" in has:
-            if "indexer.attn_k" in has:
-                index = self._index
-            else:
-                index = 0
             return self._key + index, 0, self._heads[layer] * (self._key + self._latent)
         heads = self._heads[layer]
         kv_heads = self._kv_heads[layer]
         if kv_heads < 0:
             kv_heads = heads
-        else:
-            kv_heads = kv_heads
+        key = self._key
+        value = self._value
         if windowed:
             key = self._window_key
-        else:
-            key = self._key
-        if windowed:
             value = self._window_value
-        else:
-            value = self._value
         if not (heads and kv_heads and key and value):
             raise InputError(
                 f"Layer {layer} has attention tensors, but {self._name} gives it {heads} heads, "
                 f"{kv_heads} key heads and heads of {key} and {value} values. The file is damaged."
             )
-        return key * kv_heads, value * kv_heads, heads * (key + value)
+        return key * kv_heads + index, value * kv_heads, heads * (key + value)
 
 
 def _latent_rank(keys: Keys) -> int:
@@ -426,7 +460,12 @@ def describe_parts(parts: Sequence[Part]) -> Described:
         model=Model.from_tensors(architecture, kinds, form),
         format=form,
         source=architecture.source,
-        notes=(*cut_short(parts, headers), *_notes(contents), *cache_notes(keys, contents.layers)),
+        notes=(
+            *cut_short(parts, headers),
+            *_notes(contents),
+            *cache_notes(keys, contents.layers),
+            *_unread_notes(keys),
+        ),
         facts=keys.facts,
     )
 
@@ -461,7 +500,8 @@ def _architecture_of(header: Header, infos: Sequence[TensorInfo]) -> GgufArchite
 class _Contents:
     """Tensors by use."""
 
-    layers: int  # repeating layers that every token passes
+    layers: int  # repeating layers that the file holds
+    visits: tuple[int, ...]  # times that a token passes each; empty for once
     used: list[tuple[TensorInfo, TensorName]]  # tensors of the text model
     predicting: list[TensorInfo]  # those of layers for multi-token prediction
     foreign: list[TensorInfo]  # those of other networks in the same file
@@ -477,7 +517,9 @@ def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:
             f"{keys.architecture}.block_count is {blocks} with {ahead} layers for prediction; 1 to "
             f"{MAX_LAYERS} are allowed. The file is damaged."
         )
-    contents = _Contents(layers=layers, used=[], predicting=[], foreign=[])
+    visits = _visits(keys, blocks)
+    layers = len(visits) or layers
+    contents = _Contents(layers=layers, visits=visits, used=[], predicting=[], foreign=[])
     for info in infos:
         name = named(info.name)
         if name.group is None:
@@ -489,8 +531,35 @@ def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:
     return contents
 
 
+MOST_LOOPS = 64
+
+
+def _visits(keys: Keys, blocks: int) -> tuple[int, ...]:
+    """Visits of a token to each layer of two stacks that think in cycles; empty for one each.
+
+    The lower stack runs `l_cycles` times for each of the `h_cycles` of the upper one. `block_count`
+    counts every pass, each with a cache of its own; the file holds both stacks once
+    (ggml-org/llama.cpp, src/models/hrm-text.cpp, read 2026-11-28).
+    """
+    stack = keys.number("hrm.layers_per_stack", 0)
+    if not stack:
+        return ()
+    upper = keys.number("hrm.h_cycles")
+    lower = keys.number("hrm.l_cycles")
+    possible = 1 <= upper <= MOST_LOOPS and 1 <= lower <= MOST_LOOPS
+    if not possible or blocks != stack * upper * (lower + 1):
+        raise InputError(
+            f"{keys.architecture}.block_count is {blocks}, while {stack} layers of each stack in "
+            f"{upper} x ({lower} + 1) cycles make {stack * upper * (lower + 1)}; cycles are 1 to "
+            f"{MOST_LOOPS}. The file is damaged."
+        )
+    return (upper * lower,) * stack + (upper,) * stack
+
+
 def _notes(contents: _Contents) -> Iterator[str]:
     """Tensors that are counted without a known name, and sizes of those that are not counted."""
+    if contents.visits:
+        yield "A token passes its layers several times; each time is read and cached."
     unknown = [brief(info.name) for info, name in contents.used if not name.known]
     if unknown:
         if len(unknown) > 3:
@@ -508,6 +577,24 @@ def _notes(contents: _Contents) -> Iterator[str]:
             yield f"{sum(map(stored_bytes, infos)) / GIB:.2f} GB {use} are not counted."
 
 
+MOST_NAMED = 4  # keys that a remark names
+
+
+def _unread_notes(keys: Keys) -> Iterator[str]:
+    """Remark on keys of the file that may change what is kept or read, and were not understood."""
+    unread = keys.unread()
+    if not unread:
+        return
+    more = len(unread) - MOST_NAMED
+    named_keys = ", ".join(map(brief, unread[:MOST_NAMED])) + (
+        f" and {more} more" if more > 0 else ""
+    )
+    yield (
+        f"The file states {named_keys}, which are not understood here: if they make layers run "
+        "several times, or keep more or less of a text, speeds and the cache are others."
+    )
+
+
 def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architecture:
     tensors = tuple(tensor(info, name) for info, name in contents.used)
     roles = _roles(keys, contents.layers, tensors)
@@ -519,6 +606,7 @@ def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architectu
     return Architecture(
         name=_model_name(header),
         layers=contents.layers,
+        visits=contents.visits,
         hidden=hidden,
         vocab=outside["token_embd"].rows,
         tied="output" not in outside,

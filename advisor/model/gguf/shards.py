@@ -38,11 +38,14 @@ OUTSIDE = frozenset(
         *("output", "output_norm", "token_embd_norm", "rope_freqs"),
         *("rope_factors_long", "rope_factors_short", "per_layer_model_proj"),
         *("per_layer_proj_norm", "altup_proj", "altup_unembd_proj"),
+        *("output_hc_norm", "output_hc_down", "output_hc_up", "output_hc_base"),
     }
 )
 """Other tensors outside the layers, all read whole."""
 OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
 """Prefixes of the tensors of image and sound encoders."""
+TABLE = re.compile(r"(?!.*(?:proj|norm)).*(?:engram_mhe|n_?gram|emb[de]\w*|table)s?", re.IGNORECASE)
+"""Name of a table within a layer of which a token reads some rows: `engram_mhe`."""
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
 """Last words of a tensor's name: its part of a matrix."""
@@ -79,10 +82,15 @@ def tensor(info: TensorInfo, name: TensorName) -> Tensor:
     """The tensor, its dimensions behind the first as rows."""
     if name.group is None:
         raise InputError(f"{brief(info.name)} belongs to another network than the text model.")
+    role = name.role
+    layer = name.layer
+    if name.group is Group.EMBEDDING and layer is not None:
+        role = Tensor.LAYER_TABLES  # held outside the layers: only rows of it are read
+        layer = None
     return Tensor(
-        role=name.role,
+        role=role,
         group=name.group,
-        layer=name.layer,
+        layer=layer,
         rows=prod(info.shape[1:]),
         width=info.shape[0],
     )
@@ -124,7 +132,9 @@ def _base_and_role(name: str) -> tuple[str, str]:
 
 
 def _nearest(base: str) -> Group:
-    """For a name that no rule knows: experts if it says so, attention or the feed-forward."""
+    """Group of a name that no rule knows: a table, experts, attention or the feed-forward."""
+    if TABLE.fullmatch(base):
+        return Group.EMBEDDING
     if "exps" in base:
         return Group.ROUTED_EXPERTS
     if "attn" in base:
