@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.advice.decision import (
+    IN_TIME,
     KEEP,
-    STAYS,
+    SWITCH_OFF,
     WORTH_TRYING,
     Decision,
     Situation,
     decide,
     free_step,
-    is_close,
+    rival_of,
     serves,
     thinking_off,
 )
@@ -125,7 +126,7 @@ def advise(
     if request is not None:
         case = _with_fleets(case, question, request, chosen)
     decision = decide(case)
-    decision = replace(decision, close=is_close(case, decision))
+    decision = replace(decision, rival=rival_of(case, decision))
     choice = _choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
@@ -242,11 +243,13 @@ def _choice(case: Situation, decision: Decision) -> Choice:
     choice = case.choice
     if decision.option is not None:
         return replace(choice, safe=decision.option, reason=_reason(case, decision))
+    if decision.rule == IN_TIME:
+        return replace(choice, safe=None, reason="What you have does the work in time.")
     if case.demand.counted and decision.rule == KEEP:
         return replace(choice, safe=None, reason=_not_enough(case))
     if choice.safe is not None and decision.model is not None:
         return replace(choice, safe=None, reason="Before anything is bought, a free model.")
-    if choice.safe is not None and decision.rule in STAYS:
+    if choice.safe is not None and decision.rule == SWITCH_OFF:
         return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
     return choice
 
@@ -278,7 +281,9 @@ def _many_at_once(
     """
     from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
 
-    least = case.reading_tps if case.demand.crowd is Crowd.RATE else 0.0
+    least = 0.0
+    if case.demand.crowd is Crowd.RATE:
+        least = case.demand.wants.user_tps or case.reading_tps
     best = side_by_side(question, chosen, least)
     if best is None:
         work = at_once(question.work, MANY_AT_ONCE)
@@ -290,7 +295,8 @@ def _many_at_once(
     here = keep(several, speed)
     together = None
     if best is not None and speed is not None:
-        name = f"{float(work.users):.0f} answers at once in {best.runtime.name}"
+        running = float(work.users) - float(best.waiting)
+        name = f"{running:.0f} answers at once in {best.runtime.name}"
         together = replace(
             here, kind=OptionKind.CHANGE, name=name, price=Price(note=SAME_TEXT), loss=0.0
         )

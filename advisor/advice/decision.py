@@ -15,6 +15,7 @@ from advisor.advice.table.choice import (
     BOUGHT,
     DOUBLED,
     FASTER,
+    FEW_HOURS,
     HALF_AN_HOUR_A_DAY,
     NOTABLE,
     RENT_FIRST,
@@ -23,6 +24,7 @@ from advisor.advice.table.choice import (
     begins_late,
     reads_along,
     reads_drive,
+    sensible,
     worth_buying,
 )
 from advisor.advice.table.demand import LATE, Crowd, Demand
@@ -163,7 +165,14 @@ class Decision:
     option: Option | None = None  # what to change, buy, rent or call; None to keep what there is
     model: Runnable | None = None  # model to take instead; None for the one asked for
     beside: Option | None = None  # what is named beside it: an API beside a rent
-    close: bool = False  # to buy and not to buy are told apart by less than predictions err
+    # what would do as well, since to buy and not to buy are told apart by less than predictions
+    # err; None where the decision is clear
+    rival: Option | None = None
+
+    @property
+    def close(self) -> bool:
+        """Whether something else would do as well."""
+        return self.rival is not None
 
 
 class Rule(NamedTuple):
@@ -281,19 +290,28 @@ def _thoughtless(case: Situation) -> Option | None:
 
 def _half_an_hour_a_day(case: Situation) -> Option | None:
     """A purchase that saves half an hour a day beside every free setting, thinking off too."""
-    if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case):
+    if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case, HALF_AN_HOUR_A_DAY):
         return None
     return case.choice.safe
 
 
-def _as_good_model(case: Situation) -> bool:
-    """Whether a model as good is free and writes faster than one reads here, or nearly as fast as
-    the fastest purchase would let the one asked for: more use makes that no slower.
+def _as_good_model(case: Situation, hours: float) -> bool:
+    """Whether a model as good is free here and writes faster than one reads, or nearly as fast as
+    the fastest purchase would let the one asked for, or leaves less waiting to save than so much in
+    a month [h].
     """
     row = case.another
     if row is None or _weaker(case):
         return False
-    return row.speed.decode >= min(FASTER * case.reading_tps, case.choice.fastest / DOUBLED)
+    if row.speed.decode >= min(FASTER * case.reading_tps, case.choice.fastest / DOUBLED):
+        return True
+    return row.standing_beside(case.model) is not Standing.LIKED and _waits(case, row) < hours
+
+
+def _waits(case: Situation, row: Runnable) -> float:
+    """Waiting of a month for another model here, for each user [h]."""
+    use = (case.judged or case.options)[0].use
+    return float(use.hours_lost(row.speed)) / float(use.work.users)
 
 
 def _free(case: Situation) -> Option | None:
@@ -337,7 +355,7 @@ def _weaker(case: Situation) -> bool:
 
 def _bought(case: Situation) -> Option | None:
     """The safe purchase, unless a model as good that is free writes faster than one reads."""
-    if _as_good_model(case):
+    if _as_good_model(case, FEW_HOURS):
         return None
     return case.choice.safe
 
@@ -347,9 +365,12 @@ def _any_step(case: Situation) -> Option | None:
     return case.step or case.choice.free
 
 
+IN_TIME = "in time"
+SWITCH_OFF = "switch off"
+"""Rules by which everything stays, whatever could be bought."""
 RULES = (
     Rule("refused", lambda case: bool(case.instead) or None),
-    Rule("in time", _met),
+    Rule(IN_TIME, _met),
     Rule("side by side", _together),
     Rule("in time without thought", _thoughtless_in_time),
     Rule("finishes", _finishing),
@@ -363,11 +384,10 @@ RULES = (
     Rule("slower setting", _any_step),
     Rule("purchase", _bought),
     Rule("sale", lambda case: case.sale),
-    Rule("switch off", lambda case: idle_usd(case.kept) > 0 or None),
+    Rule(SWITCH_OFF, lambda case: idle_usd(case.kept) > 0 or None),
 )
 """Rules in their order; where none applies, everything stays."""
 KEEP = "keep"
-STAYS = ("in time", "switch off")  # rules by which everything stays, whatever could be bought
 
 
 def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
@@ -387,13 +407,14 @@ OF_PURCHASES = ("half an hour a day", "free setting", "slower setting", "purchas
 """Rules that decide whether something is bought."""
 
 
-def is_close(case: Situation, decision: Decision) -> bool:
-    """Whether a small change would reverse the decision on a purchase.
+def rival_of(case: Situation, decision: Decision) -> Option | None:
+    """What a small change would decide for: a purchase, or what is kept.
 
     The change is the speed of the present machine, within the error of predictions, or its use.
+    None where the decision stays.
     """
     if decision.rule not in OF_PURCHASES or not case.judged or case.kept.speed is None:
-        return False
+        return None
     bought = decision.option is not None and decision.option.kind in BOUGHT
     factor = FELT if bought else 1.0 / FELT
     kept = _scaled(case.judged[0], factor)
@@ -405,7 +426,9 @@ def is_close(case: Situation, decision: Decision) -> bool:
     ]
     replies = kept.use.money.replies_per_day / factor
     able = worth_buying([kept, *rows], case.reading_tps, replies, step)
-    return bool(able) != bought
+    if bought:
+        return None if able else case.kept
+    return sensible(able, case.reading_tps)
 
 
 def _scaled(option: Option, factor: float) -> Option:

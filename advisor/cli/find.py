@@ -15,10 +15,11 @@ from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.known import sentences
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.buys import placed
+from advisor.advice.table.choice import BOUGHT
 from advisor.advice.table.option import ELSEWHERE, FELT, Option, OptionKind
 from advisor.advice.words.phrases import plain
 from advisor.catalog.inputs import INPUTS
-from advisor.catalog.records import as_record
+from advisor.catalog.records import as_record, like
 from advisor.cli.command import Json, program, remark, show, tell
 from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError
@@ -54,15 +55,40 @@ def run(args: argparse.Namespace) -> None:
         )
     answer = []
     if args.json:
-        model = nouns.model.name
-        given = {"model": model, "taken_as": nouns.resolved.taken_as or None, **_quality(model)}
-        free = [findings.free] if findings.free else []
-        tiers = (*free, *findings.in_tiers)
-        answer = [as_record("hit", hit, **given) for hit in (*findings.hits, *tiers)]
-        answer += [
-            as_record("hit", api, machine=api.name, **given, **OF_API) for api in findings.apis
-        ]
+        answer = _records(nouns, findings)
     show(args, answer, lambda: _told(nouns, findings))
+
+
+def _records(nouns: Nouns, findings: Findings) -> list[Json]:
+    """Records of all machines and APIs, then of what to buy by the rules of advice."""
+    model = nouns.model.name
+    given: Json = {
+        "model": model,
+        "taken_as": nouns.resolved.taken_as or None,
+        "named": None,
+        **_quality(model),
+    }
+    free = [findings.free] if findings.free else []
+    hits = (*findings.hits, *free, *findings.in_tiers)
+    records = [as_record("hit", hit, **given) for hit in hits]
+    records += [as_record("hit", api, machine=api.name, **given, **OF_API) for api in findings.apis]
+    if nouns.request.nothing:
+        return records
+    for name, hit in _named(answer_of(nouns)):
+        told = {**given, "named": name.casefold(), "machine": plain(hit.name)}
+        records.append(as_record("hit", hit, **told))
+    return records
+
+
+def _named(answered: Answer) -> Iterator[tuple[str, Hit]]:
+    """The safe choice, where it is bought, the best buy, the cheapest and the fastest, as machines
+    with them.
+    """
+    safe = answered.advice.choice.safe
+    rows = [("Safe choice", safe)] if safe is not None and safe.kind in BOUGHT else []
+    for name, option in (*rows, *buys_of(answered).named):
+        if option.speed is not None and option.machine is not None:
+            yield name, like(Hit, option, speed=option.speed, machine=option.machine, machines=1)
 
 
 def _told(nouns: Nouns, findings: Findings) -> str:
@@ -216,7 +242,12 @@ def machine_text(findings: Findings, least: float = 0.0) -> str:
         lines = [f"{_free_words(findings.free)}", "", *lines]
     if findings.in_tiers:
         rows = (_machine_cells(hit, [hit.price.note]) for hit in findings.in_tiers)
-        titles = ("Cheaper, in an engine with experts in tiers", *OF_A_MACHINE)
+        title = "Cheaper, in an engine with experts in tiers"
+        if not findings.request.min_tps:
+            title = (
+                f"Cheaper at {number(findings.least_in_tiers)} tokens/s (reading), experts in tiers"
+            )
+        titles = (title, *OF_A_MACHINE)
         lines = [*aligned([titles, *rows], right=(1, 5)), "", *lines]
     for title, hits in ways.items():
         if hits:

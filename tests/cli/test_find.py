@@ -134,6 +134,29 @@ def test_each_way_to_have_a_machine_has_its_own_rows(capsys: pytest.CaptureFixtu
     assert all(". " not in line or line.endswith(".") for line in parts[1].splitlines()[1:-1])
 
 
+def test_what_to_buy_within_a_budget_stands_in_the_records(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    machine = "RTX 3060 12GB, Ryzen 7 5700X, 32 GB DDR4"
+    wanted = ("--model", "Qwen3-32B", "--runtime", "llama.cpp", "--quant", "Q4_K_M")
+    wanted = ("find", *wanted, "--machine", machine, "--max-usd", "1500")
+    assert main([*wanted, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    named = {row["named"]: row for row in rows if row["named"]}
+    assert (
+        {"best buy", "cheapest"} <= set(named) <= {"safe choice", "best buy", "cheapest", "fastest"}
+    )
+    for row in named.values():
+        assert row["offer"] == "bought"
+        assert row["upfront_usd"] <= 1500
+    fastest = named.get("fastest", named["best buy"])
+    assert fastest["decode_tps"] >= named["cheapest"]["decode_tps"]
+    assert main([*wanted]) == 0
+    told = capsys.readouterr().out
+    for row in named.values():
+        assert row["machine"] in told
+
+
 def test_more_answers_than_a_machine_can_write_are_said(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -43,7 +43,8 @@ FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
 """Formats of other files that are suggested in place of larger ones, largest first."""
 NEAR = 0.6
 ANY_STEP = 0.2
-"""Smallest size of a suggested format relative to the present one, among GGUF and other formats."""
+"""Smallest size of a suggested format relative to the present one, among GGUF formats, and for the
+usual one and other formats."""
 READ_AHEAD = (Disk.USUAL_READ_AHEAD.value, 2.0 * MIB)
 """Read-ahead: Linux's default, and a size above which more gains little (`python -m
 benchmarks.engine`) [B]."""
@@ -121,7 +122,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
 def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
     """Smaller formats that the runtime loads directly."""
     now = best.model
-    steps = [(name, NEAR) for name in SMALLER_FORMATS]
+    steps = [(name, ANY_STEP if name == USUAL_LOSS else NEAR) for name in SMALLER_FORMATS]
     for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
         with suppress(Refusal):
             loaded = best.runtime.loaded_format(name, machine).format == name

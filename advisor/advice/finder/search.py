@@ -267,21 +267,31 @@ class Findings:
         nouns = (question.model, machine, question.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
         return fastest_in_tiers(machine, estimate(*nouns))
 
+    @property
+    def least_in_tiers(self) -> float:
+        """Least speed of machines with experts in tiers: as stated, else that of reading
+        [tokens/s].
+        """
+        return self.request.min_tps or self.question.money.reading_tps
+
     @lazy
     def in_tiers(self) -> tuple[Hit, ...]:
         """Cheapest machines on which an engine with experts in tiers reaches the stated speed.
 
-        They cost less than any common machine that does. It is empty where a runtime is named, or
-        where the present machine reaches the speed.
+        Where none is stated, that of reading. They cost less than any common machine that reaches
+        it. It is empty where a runtime is named, or where the present machine reaches the speed.
         """
-        target = self.request.min_tps
+        target = self.least_in_tiers
         here = self.free is not None and self.free.decode >= target
-        if not target or self.request.runtime or not self.question.model.has_experts or here:
+        if self.request.runtime or not self.question.model.has_experts or here:
             return ()
         usual = (
             hit.upfront or math.inf
             for hit in self.best
-            if hit.kind is not OptionKind.RENT and hit.machines == 1 and not self.oddities(hit)
+            if hit.kind is not OptionKind.RENT
+            and hit.machines == 1
+            and hit.decode >= target
+            and not self.oddities(hit)
         )
         most = min(usual, default=math.inf)
         able = [

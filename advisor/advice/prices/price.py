@@ -213,9 +213,9 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     return price
 
 
-SMALL_PART = 0.3
-"""Share of a price below which a part's date is not the price's: a supply or a case a fifth dearer
-than on record moves the sum by 6 % at most."""
+SMALL_PART = 0.375
+"""Share of a price below which a part's date is not the price's: an old price, uncertain by 40 %,
+moves the sum by no more than the 15 % by which every price is uncertain (docs/money.md)."""
 
 
 def _date_with(price: Price, date: str, usd: float) -> str:

@@ -136,6 +136,10 @@ def skypilot_names() -> Mapping[str, str]:
     return texts("prices/skypilot_gpus.csv", "gpu", "accelerators")
 
 
+OF_A_SIBLING = "of a lesser card, without figures of its own"
+"""Said of a price at least as high as that of a lesser card of the same family."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UsualPriceRow:
     """One row of data/prices/usual_prices.csv: usual cost of a card in one condition, with its
@@ -158,13 +162,20 @@ class UsualPriceRow:
     source: str  # of the newest figure
 
     @property
+    def _figures(self) -> str:
+        """Number of its figures, in words; empty for a single one."""
+        if self.figures == 0:
+            return OF_A_SIBLING
+        return f"of {self.figures} figures" if self.figures > 1 else ""
+
+    @property
     def as_price(self) -> PriceRow:
         """Row in the form of data/prices/prices.csv."""
         return PriceRow(
             gpu=self.gpu,
             kind="purchase",
             provider="usual price",
-            instance=f"of {self.figures} figures" if self.figures > 1 else "",
+            instance=self._figures,
             condition=self.condition,
             gpu_count=1,
             memory_gib=None,

@@ -10,6 +10,7 @@ from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import HARDWARE, Option, OptionKind, by_comparison, worth_a_word
 from advisor.advice.table.turning import price_turns
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import money as money_words
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
@@ -26,6 +27,8 @@ DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
 HALF_AN_HOUR_A_DAY = 15.0
 """Waiting that a purchase saves in a month from which it is noticed whatever its speed, and bought
 rather than rented first [h]."""
+HALF_PRICE = 0.5
+"""Share of a price from which down a purchase that does nearly the same is taken; assumed."""
 RENT_FIRST = 3000.0
 ALL_DAY = 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
@@ -72,7 +75,7 @@ def choice_of(
         reason = f"Before anything is bought, a free change: {free.name}."
         return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
     reached = worth_buying(options, reading_tps, replies_per_day, free)
-    safe = min(reached, key=_order, default=None)
+    safe = sensible(reached, reading_tps)
     if safe is not None:
         return Choice(
             safe=safe,
@@ -82,7 +85,7 @@ def choice_of(
             saves=_saved(safe, now),
             fastest=max(option.decode for option in reached),
         )
-    reason = _why_nothing(kept, able, cheapest, reading_tps, replies_per_day)
+    reason = _why_nothing(options, able, cheapest, reading_tps, replies_per_day)
     if free is not None and not reads_along(kept, reading_tps):
         reason = f"Before anything is bought, a free change: {free.name}."
     return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
@@ -108,6 +111,31 @@ def worth_buying(
     ]
     along = [option for option in usual if option.decode >= reading_tps]
     return along or [option for option in usual if option.decode >= reading_tps / 3]
+
+
+def sensible(reached: Sequence[Option], reading_tps: float) -> Option | None:
+    """Best of the purchases that people would make, unless one for half of its price does nearly
+    the same: whoever would not notice the difference pays the lower price. None of none.
+    """
+    best = min(reached, key=_order, default=None)
+    while best is not None and (less := _hardly_lesser(reached, best, reading_tps)):
+        best = min(less, key=_order)
+    return best
+
+
+def _hardly_lesser(reached: Sequence[Option], best: Option, reading_tps: float) -> list[Option]:
+    """Purchases for at most half of the price of the best, beside which it is not notable: of no
+    more cards, and with the whole model in the GPUs if the best has it there.
+    """
+    most = HALF_PRICE * (best.upfront or 0.0)
+    return [
+        option
+        for option in reached
+        if option.kind in BOUGHT
+        and (option.upfront or 0.0) <= most
+        and _order(option)[:3] <= _order(best)[:3]
+        and not _notable(best, option, enough=reads_along(option, reading_tps))
+    ]
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:
@@ -183,10 +211,15 @@ def _too_dear(option: Option, replies_per_day: float, kept: Option) -> bool:
     return dear and not (kept.speed is not None and _saved(option, kept) >= HALF_AN_HOUR_A_DAY)
 
 
-def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
-    """Sort key: into the present machine, the whole model, one card before two, then cost."""
+def _order(option: Option) -> tuple[bool, bool, int, bool, bool, float, float]:
+    """Sort key: into the present machine, the whole model, one card before two, alike before unlike
+    ones, then cost.
+    """
     part = option.kind is not OptionKind.CHANGE and not (option.speed and option.speed.whole)
-    return (option.kind is OptionKind.MACHINE, part, len(option.bought), *by_comparison(option))
+    machine = option.machine
+    unlike = machine is not None and len({gpu.name for gpu in machine.gpus}) > 1
+    count = len(option.bought)
+    return (option.kind is OptionKind.MACHINE, part, count, unlike, *by_comparison(option))
 
 
 def why(option: Option) -> str:
@@ -213,12 +246,14 @@ def why(option: Option) -> str:
 
 
 def _why_nothing(
-    kept: Option,
+    options: Sequence[Option],
     able: Sequence[Option],
     cheapest: Option | None,
     reading_tps: float,
     replies_per_day: float,
 ) -> str:
+    """Why nothing is bought."""
+    kept = options[0]
     if begins_late(kept) and reads_along(kept, reading_tps):
         return "Nothing that you could buy begins so much sooner that it repays its price."
     if reads_along(kept, reading_tps):
@@ -228,10 +263,16 @@ def _why_nothing(
         else:
             pace = "as fast as"
         return f"It writes {pace} you read: {larger(kept)} would save little."
-    if any(not option.odd and _too_dear(option, replies_per_day, kept) for option in able):
+    sound = [each for each in able if not each.odd and not reads_drive(each)]
+    dear = [each for each in sound if _too_dear(each, replies_per_day, kept)]
+    if dear and any(option.kind is OptionKind.RENT for option in options):
         return "What holds it costs as much as a workstation: rent it for some hours first."
+    if dear:
+        least = money_words(min(option.upfront or 0.0 for option in dear))
+        return f"What holds it costs {least} or more: too much for so few answers."
     if cheapest is not None and cheapest.odd:
-        return f"Only something odd repays its price: {cheapest.name}. {cheapest.odd[0]}"
+        odd = f"{cheapest.name}, {money_words(cheapest.upfront or cheapest.monthly or 0.0)}"
+        return f"Only something odd repays its price: {odd}. {cheapest.odd[0]}"
     if not kept.tokens:
         return "Without answers nothing repays its price."
     return "Nothing that you could buy repays its price at your use."

@@ -1,5 +1,6 @@
 """Demand: who asks, how much work that is, and whether an option meets it."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -116,19 +117,50 @@ class Demand:
             return
         if self.crowd is Crowd.BATCH and self.load(option) > 1.0:
             yield "does not finish in time"
-        if self.crowd is Crowd.RATE and self.load(option) > BUSY:
-            yield "cannot keep up"
+        if self.crowd is Crowd.RATE:
+            yield from self._unmet_by_rate(option, option.speed)
         if self.crowd is Crowd.TEAM:
             yield from self._unmet_for_all(option.speed, option.use.work)
+
+    def _unmet_by_rate(self, option: Option, speed: Speed) -> Iterator[str]:
+        """What requests at random times lack."""
+        if self.load(option) > BUSY:
+            yield "cannot keep up"
+        yield from self._unmet_for_each(speed.decode, self.first_word(option))
 
     def _unmet_for_all(self, speed: Speed, work: Workload) -> Iterator[str]:
         """What users at the same time lack, at the low end of the range of the speed."""
         if speed.waiting:
             yield "lets users wait"
-        if speed.low < (self.wants.user_tps or self.money.reading_tps):
+        yield from self._unmet_for_each(speed.low, mean_first_word(speed, work))
+
+    def _unmet_for_each(self, decode: float, first_word: float) -> Iterator[str]:
+        """What a user lacks at a speed [tokens/s] and a wait for the first word [s]."""
+        if decode < (self.wants.user_tps or self.money.reading_tps):
             yield "is too slow for each"
-        if mean_first_word(speed, work) > (self.wants.first_token_within or LATE):
+        if first_word > (self.wants.first_token_within or LATE):
             yield "begins too late"
+
+    def first_word(self, option: Option) -> float:
+        """Wait for the first word at the mean load [s].
+
+        p (1 + rho / (2 (1 - rho))), rho = R p / 3600, p = t_first / U
+
+        The prompts of R requests an hour are read one after the other, as an M/D/1 queue
+        (Pollaczek and Khinchine); nan without a speed.
+        """
+        speed = option.speed
+        if speed is None:
+            return math.nan
+        work = option.use.work
+        rate = self.wants.requests_per_hour
+        if rate is None:
+            return mean_first_word(speed, work)
+        reading = speed.first_token / max(float(work.users) - speed.waiting, 1.0)
+        busy = rate * reading / SECONDS_PER_HOUR
+        if busy >= 1.0:
+            return speed.first_token
+        return min(reading * (1.0 + busy / (2.0 * (1.0 - busy))), speed.first_token)
 
 
 def demand_of(users: float, money: MoneyInputs, wants: Wants) -> Demand:

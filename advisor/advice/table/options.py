@@ -157,6 +157,8 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
             day = None
         if day is not None and (question.today - day).days > LONG_AGO:
             yield f"Its newest price on record is of {row.date if row else ''}: look it up first."
+        if row is not None and row.instance == tables.OF_A_SIBLING:
+            yield "Nobody sold it lately: its price is that of a lesser card, and may be higher."
 
 
 LONG_AGO = 180

@@ -6,7 +6,7 @@ cheapest, never the safe choice.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -174,20 +174,35 @@ def oddities(
         yield from _struck(installed(form, machine, card), firm=False, first=first)
     if users > 1 and any(gpu.name != machine.gpus[0].name for gpu in machine.gpus):
         yield UNLIKE
-    if (
-        had
-        and machine.gpus[: len(had)] != had
-        and all(
-            SLOWER * float(card.bandwidth.value) < float(had[0].bandwidth.value) for card in cards
-        )
-    ):
-        yield f"It reads its memory slower than {had[0].name}: what fits that runs slower on it."
+    if had and machine.gpus[: len(had)] != had and _slower(cards, had):
+        yield _reads_slower(had)
     if _memory(machine.gpus) < SAME_MEMORY * _memory(had):
-        yield (
-            f"It has less memory than what you have, {memory(_memory(machine.gpus))} for "
-            f"{memory(_memory(had))}: larger models and longer contexts no longer fit."
-        )
+        yield _less_memory(machine.gpus, had)
     yield from _of_parts(parts, built_anew=built_anew, takes_docks=takes_docks)
+
+
+def lesser(cards: tuple[Gpu, ...], had: tuple[Gpu, ...]) -> tuple[str, ...]:
+    """What is odd about cards that are slower or smaller than those in whose place they come: no
+    reason against them where somebody sells a dear card for them.
+    """
+    return _reads_slower(had), _less_memory(cards, had)
+
+
+def _slower(cards: Iterable[Gpu], had: Sequence[Gpu]) -> bool:
+    """Whether each of some cards reads its memory notably slower than the first that one has."""
+    most = float(had[0].bandwidth.value)
+    return all(SLOWER * float(card.bandwidth.value) < most for card in cards)
+
+
+def _reads_slower(had: Sequence[Gpu]) -> str:
+    return f"It reads its memory slower than {had[0].name}: what fits that runs slower on it."
+
+
+def _less_memory(cards: Iterable[Gpu], had: Iterable[Gpu]) -> str:
+    return (
+        f"It has less memory than what you have, {memory(_memory(cards))} for "
+        f"{memory(_memory(had))}: larger models and longer contexts no longer fit."
+    )
 
 
 def _memory(cards: Iterable[Gpu]) -> float:

@@ -9,6 +9,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import FASTER
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import cards_here, odd_about
+from advisor.advice.table.rules import lesser
 from advisor.machine.machine import Gpu
 from advisor.request.money import discrete
 
@@ -43,7 +44,8 @@ def sale(question: Question, kept: Option) -> Option | None:
         if card.name in question.for_sale and price.usd is not None and price.dated:
             left = question.resale_usd - price.usd
             option = _offer(question, card, fast, -left, price)
-            if left >= WORTH_SELLING and not odd_about(question, option):
+            odd = set(odd_about(question, option)) - set(lesser(option.bought, owned))
+            if left >= WORTH_SELLING and not odd:
                 able.append((-left, option))
     return min(able, key=lambda row: row[0], default=(0.0, None))[1]
 

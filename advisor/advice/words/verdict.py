@@ -11,11 +11,12 @@ from advisor.advice.comparison import Comparison
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.demand import LATE, Crowd, mean_first_word
+from advisor.advice.table.choice import reads_drive
+from advisor.advice.table.demand import BUSY, LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
-from advisor.advice.words.phrases import duration, plain
+from advisor.advice.words.phrases import after_name, duration, plain
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -40,7 +41,7 @@ MOST_WORDS = 45  # most words of the two lines together
 TOKENS_PER_WORD = 1.4
 """Tokens of a word; four in three in English, more in other languages
 (https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them, 2026-11-23)."""
-CLOSE = "It is close: either would do."
+CLOSE = "It is close: {} would do as well."
 NAMED_REREADING = 0.1  # share of a task from which reading again is named
 GIVES = {
     Judgement.FASTER: "Runs well, {}: {}.",
@@ -154,8 +155,9 @@ def verdict(advice: Comparison) -> VerdictText:
         answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "
     decided = advice.decision.option
     setting = decided is not None and decided.is_free_setting
-    if advice.decision.close and not setting:
-        ways = [f"{ways[0]} {CLOSE}", *ways]
+    if not setting:
+        whole = [ways[0], ways[-1]]
+        ways = [*(f"{way} {words}" for words in _rivals(advice) for way in whole), *ways]
     agents = kept.use.work.users
     each = " of each agent" if advice.task is not None and float(agents) > 1 else ""
     counted = (
@@ -174,6 +176,17 @@ def verdict(advice: Comparison) -> VerdictText:
         candidates=_of_candidates(advice),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
+
+
+def _rivals(advice: Comparison) -> list[str]:
+    """What would do as well as what is decided; nothing where the decision is clear."""
+    rival = advice.decision.rival
+    if rival is None:
+        return []
+    if rival is advice.options[0]:
+        return [CLOSE.format("keeping what you have")]
+    name = f"{plain(rival.name)}{after_name(rival, ' in its place')}"
+    return [CLOSE.format(f"{name} for {money_words(rival.upfront or 0.0)}"), CLOSE.format(name)]
 
 
 def _of_candidates(advice: Comparison) -> tuple[str, ...]:
@@ -222,7 +235,7 @@ def _gives(level: Judgement, advice: Comparison) -> str:
 def _overloaded(advice: Comparison) -> str:
     """That answers of a day take longer than a day, where no other sentence says it."""
     kept = advice.options[0]
-    if kept.keeps_up or kept.speed is None or advice.case.demand.counted:
+    if kept.keeps_up or reads_drive(kept) or kept.speed is None or advice.case.demand.counted:
         return ""
     return f" {kept.work_of_a_day}"
 
@@ -240,11 +253,14 @@ def _worked(advice: Comparison, best: Estimate) -> str:
         if met:
             return f"Done in {work} of the {number(there)} hours: {speed}."
         return f"Does not finish: {work} of work for {number(there)} hours, {speed}."
-    rate = number(demand.wants.requests_per_hour or 0.0)
+    rate = f"{number(demand.wants.requests_per_hour or 0.0)} requests an hour"
+    each = f"{speed} to each, the first word after {duration(demand.first_word(kept))}"
     if met:
-        return f"Answers {rate} requests an hour, busy {percent(load)} of the time: {speed}."
+        return f"Answers {rate}, busy {percent(load)} of the time: {each}."
+    if load <= BUSY:
+        return f"Answers {rate}, but {' and '.join(demand.unmet_by(kept))}: {each}."
     if load <= 1.0:
-        return f"Busy {percent(load)} of the time with {rate} requests an hour, so they wait."
+        return f"Busy {percent(load)} of the time with {rate}, so they wait."
     users = kept.use.work.users
     together = f"{users:.0f} at once" if users > 1 else "one by one"
     return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."
@@ -268,7 +284,9 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
     users = float(best.work.users)
     speed = f"{number(decode_tps(best))} tokens a second"
     first = float(best.first_token_seconds or 0.0)
-    if users > 1:
+    if level is Judgement.DRIVE and users > 1:
+        speed = f"{speed} to each of {users:,.0f} users"
+    elif users > 1:
         server = f" in {best.runtime.name}" if best.runtime.at_once else ""
         speed = f"{speed} to each of {users:,.0f} users{server}, {_first(best)}"
     elif first * decode_tps(best) > float(best.work.output) + kept.use.money.thinking_tokens:
@@ -358,7 +376,7 @@ def _takes(advice: Comparison, level: Judgement, speed: Speed | None) -> str:
         takes = f"A task of {task.session.turns} turns takes {duration(task.seconds)}"
         again = f", {percent(task.reread_share)} of it reading again"
         return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
-    if users is not None and speed and not advice.elsewhere:
+    if users is not None and speed and not advice.elsewhere and not advice.case.demand.counted:
         if users == 1:
             who = "one user"
         else:

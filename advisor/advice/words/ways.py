@@ -1,13 +1,14 @@
 """Second line of a verdict: what is decided for, in sentences each shorter than the one before."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.decision import STOPS_THINKING, idle_usd
 from advisor.advice.edits.in_tiers import SAME_MODEL
-from advisor.advice.finder.runnable import Runnable
+from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.table.choice import FASTER, begins_late
-from advisor.advice.table.demand import Crowd, mean_first_word
+from advisor.advice.table.demand import LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.words.phrases import after_name, dated, duration, hours_rented, plain
@@ -17,6 +18,7 @@ from advisor.request.wants import Texts
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.units import number
 
+MOSTLY = 0.5  # share of an answer from which its first word is what one waits for
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""
 
@@ -37,8 +39,8 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
     if option.kind is OptionKind.API:
         return _by_api(option)
     if option.is_free_setting:
-        return [_free(option, kept)]
-    bought = _bought(option, kept, decode)
+        return _free(advice, option)
+    bought = _with_free(_bought(option, kept, decode), advice)
     if decision.beside is not None:
         beside = _unless_texts_stay(decision.beside)
         return [f"{bought[0]} {beside}", f"{bought[-1]} {beside}", *bought]
@@ -152,8 +154,22 @@ def _finishing(advice: Comparison) -> list[str]:
             return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
         return words
     price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
-    several = f"{option.use.work.users:.0f} answers at once"
+    if advice.case.demand.crowd is Crowd.RATE:
+        first = duration(advice.case.demand.first_word(option))
+        each = f"{number(option.decode)} tokens a second to each, the first word after {first}"
+        return [
+            f"{gives}: {price}, {each}, {done}.",
+            f"{gives}: {price}, {each}.",
+            f"{gives}: {price}, {done}.",
+        ]
+    several = f"{_running(option):.0f} answers at once"
     return [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
+
+
+def _running(option: Option) -> float:
+    """Answers that are written at the same time."""
+    waiting = option.speed.waiting if option.speed else 0.0
+    return float(option.use.work.users) - waiting
 
 
 def _serving(advice: Comparison) -> list[str]:
@@ -308,8 +324,94 @@ def faster_runtime(advice: Comparison) -> list[str]:
     ]
 
 
-def _free(option: Option, kept: Option) -> str:
-    return f"A free change gives {_given(option, kept) or 'more'}: {plain(option.name)}."
+def _free(advice: Comparison, option: Option) -> list[str]:
+    """A free setting, and beside it what a budget buys, or another model; of an agent, the setting
+    that saves most of a task.
+    """
+    given = _given(option, advice.options[0]) or "more"
+    free = f"A free change gives {given}: {plain(option.name)}."
+    shorter = f"Free: {_briefly(option.name)}, {given}."
+    beside = [*_within(advice), *_also_free(advice, option)]
+    both = (f"{way} {words}" for words in beside for way in (free, shorter))
+    return [*_task_after(advice), *both, free]
+
+
+def _briefly(name: str) -> str:
+    """A setting by the flag that its name holds, else by its name without what it replaces."""
+    flag = re.search(r"\((-[^)]*)\)", name)
+    if flag is not None:
+        return flag.group(1)
+    return plain(re.sub(r" instead of [^\s,]+", "", name))
+
+
+def _task_after(advice: Comparison) -> list[str]:
+    """A task of an agent after the free setting that saves most of it; nothing where none saves
+    much.
+    """
+    task = advice.task
+    if task is None or not task.saves:
+        return []
+    best = task.saves[0]
+    after = task.seconds - best.seconds
+    if task.seconds < BESIDE_FROM * after:
+        return []
+    return [f"Free: {_briefly(best.edit.words)}, a task in {duration(after)}."]
+
+
+def _also_free(advice: Comparison, option: Option) -> list[str]:
+    """Another model rated as high that writes notably faster than an option; nothing without."""
+    another = advice.another_model
+    if another is None or another.speed.decode < BESIDE_FROM * option.decode:
+        return []
+    if another.standing_beside(advice.question.model.name) is Standing.WEAKER:
+        return []
+    return _beside(another, advice)
+
+
+def _within(advice: Comparison) -> list[str]:
+    """What is bought within a budget where somebody states one; nothing where none is stated, or
+    nothing is worth it.
+    """
+    budget = advice.case.demand.wants.max_usd
+    if budget is None or advice.case.demand.crowd is not Crowd.PEOPLE:
+        return []
+    from advisor.advice.table.buys import buys  # loaded only for a budget
+
+    reading_tps = advice.question.money.reading_tps
+    option = buys(advice.options, reading_tps, budget, advice.choice.safe, advice.case.step).best
+    if option is None:
+        return []
+    name = f"{plain(option.name)}{after_name(option, ' in its place')}"
+    price = money_words(option.upfront or 0.0)
+    within = f"Within {money_words(budget)}: {name}"
+    speed = number(option.decode)
+    return [f"{within}, {speed} tokens a second for {price}.", f"{within}, {speed} for {price}."]
+
+
+def _with_free(bought: Sequence[str], advice: Comparison) -> list[str]:
+    """Sentences on a purchase, the first of them with what is free and comes before it."""
+    return [*(f"{way} {words}" for way in bought for words in _free_first(advice)), *bought]
+
+
+def _free_first(advice: Comparison) -> list[str]:
+    """What is free and notably better than now, though a purchase is decided for; nothing without
+    it.
+    """
+    case = advice.case
+    kept = advice.options[0]
+    steps = [each for each in (case.stopped, case.step) if each is not None]
+    for step in steps:
+        if kept.answer_seconds >= BESIDE_FROM * step.answer_seconds:
+            name = _briefly(step.name)
+            return [f"Free first: {name}, {_given(step, kept)}.", f"Free first: {name}."]
+    another = case.another
+    if another is None or another.speed.decode < BESIDE_FROM * kept.decode:
+        return []
+    if another.standing_beside(case.model) is Standing.WEAKER:
+        return []
+    name = another.model.name.rpartition("/")[2]
+    speed = number(another.speed.decode)
+    return [f"Free first: {name}, {speed} tokens a second.", f"Free first: {name}."]
 
 
 def _bought(option: Option, kept: Option, decode: float) -> list[str]:
@@ -332,10 +434,11 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         faster = f"{name}{added} gives {speed}, with {price} left over{sold}{dated(option)}"
     else:
         faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
+    answered = _answered(option, kept)
     saved = option.hours_saved
     worth = option.worth_from
     if saved is None or worth is None or saved <= 0 or not decode:
-        return [f"{faster}.", f"{name}: {price}{sold}."]
+        return [f"{faster}{answered}.", f"{faster}.", f"{name}: {price}{sold}."]
     if saved >= 1:
         hours = f"{number(saved)} hours"
     else:
@@ -343,19 +446,31 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     when = f"worth it if an hour is worth more than {money_words(worth)} to you"
     return [
         f"{faster} and saves {hours} of waiting a month: {when}.",
-        f"{faster}: {when}.",
+        f"{faster}{answered or f': {when}'}.",
         f"{faster}.",
+        f"{name}{added} gives {speed} for {price}.",
     ]
 
 
 def _given(option: Option, kept: Option) -> str:
-    """Speed of a purchase; where the first word is late now and comes notably sooner, when."""
-    if option.speed is None:
-        return ""
+    """Speed of an option; where the first word is most of the answer now and comes notably sooner,
+    when.
+    """
+    then = option.speed
     now = kept.speed
-    if now and begins_late(kept) and option.speed.first_token * NOTABLY <= now.first_token:
-        return f"the first word after {duration(option.speed.first_token)}"
-    return number(option.speed.decode)
+    if then is None:
+        return ""
+    late = now is not None and begins_late(kept)
+    if late and now.first_token >= max(MOSTLY * kept.answer_seconds, NOTABLY * then.first_token):
+        return f"the first word after {duration(then.first_token)}"
+    return f"{number(then.decode)} tokens a second"
+
+
+def _answered(option: Option, kept: Option) -> str:
+    """Time of an answer with a purchase, where much of it goes to thinking now; else empty."""
+    if kept.thinking_seconds < LATE or option.speed is None:
+        return ""
+    return f": an answer in {duration(option.answer_seconds)}"
 
 
 def _power(kept: Option) -> float:

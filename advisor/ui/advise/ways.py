@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.decision import KEEP, STAYS, STOPS_THINKING
+from advisor.advice.decision import IN_TIME, KEEP, STOPS_THINKING, SWITCH_OFF
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
@@ -81,7 +81,7 @@ def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     level = _level(answer)
     free = any(way.price == "free" for way in offered)
     helping = sum(way.price != NONE for way in offered)
-    stays = answer.advice.decision.rule in (KEEP, *STAYS)
+    stays = answer.advice.decision.rule in (KEEP, IN_TIME, SWITCH_OFF)
     settled = stays and (level is Judgement.FASTER or (level.enough and not free))
     count = ("No way", "One way", "Two ways", "Three ways", "Four ways")[helping]
     if settled:

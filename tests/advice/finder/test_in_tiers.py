@@ -17,7 +17,7 @@ TARGET = 25.0  # speed that a single card of 8 GB does not reach [tokens/s]
 
 @functools.cache
 def findings(**more: object) -> Findings:
-    wanted = Request(model=MODEL, min_tps=TARGET, cards_owned="nothing", **more)  # type: ignore[arg-type]
+    wanted = Request(**{"model": MODEL, "min_tps": TARGET, "cards_owned": "nothing", **more})  # type: ignore[arg-type]
     return findings_of(wanted.nouns())
 
 
@@ -54,11 +54,15 @@ def test_their_speed_is_that_of_a_single_estimate() -> None:
     assert hit.decode == pytest.approx(max(first.values()))
 
 
-@pytest.mark.parametrize("more", [{"runtime": "llama.cpp"}, {"min_tps": None}])
-def test_none_where_a_runtime_is_named_or_no_speed_is_wanted(more: dict[str, object]) -> None:
-    wanted = {"model": MODEL, "min_tps": TARGET, "cards_owned": "nothing", **more}
-    stated = {name: value for name, value in wanted.items() if value is not None}
-    assert findings_of(Request(**stated).nouns()).in_tiers == ()  # type: ignore[arg-type]
+def test_none_where_a_runtime_is_named() -> None:
+    assert findings(runtime="llama.cpp").in_tiers == ()
+
+
+def test_without_a_speed_they_reach_that_of_reading() -> None:
+    result = findings(min_tps=0.0, reading_tps=TARGET)
+    stated = findings()
+    assert result.least_in_tiers == TARGET
+    assert [hit.name for hit in result.in_tiers] == [hit.name for hit in stated.in_tiers]
 
 
 def test_a_budget_holds_for_them_too() -> None:

@@ -242,7 +242,11 @@ def test_what_costs_thousands_is_rented_first_unless_it_answers_all_day() -> Non
     few = 199.0
     many = 200.0
     assert choice_of([kept(), dear], 10.0, few).safe is None
-    assert choice_of([kept(), dear], 10.0, few).reason.startswith("What holds it costs as much as")
+    too_dear = "What holds it costs $3,001 or more: too much for so few answers."
+    assert choice_of([kept(), dear], 10.0, few).reason == too_dear  # nothing may be rented
+    rentable = replace(card("by the hour", 0), kind=OptionKind.RENT)
+    rent_first = "What holds it costs as much as a workstation: rent it for some hours first."
+    assert choice_of([kept(), dear, rentable], 10.0, few).reason == rent_first
     assert choice_of([kept(), dear], 10.0, many).safe is dear
     assert choice_of([kept(), usual], 10.0, few).safe is usual
 
@@ -342,6 +346,29 @@ def test_the_whole_model_goes_before_a_part_and_a_card_before_a_machine() -> Non
     assert choice_of([kept(), two, single], 10.0, 2000.0).safe is single
 
 
+def test_for_half_of_the_price_what_does_nearly_the_same_is_taken() -> None:
+    # 40 tokens/s are not twice 30, and who reads 10 tokens/s waits for neither
+    dear = replaced(40.0, 1000)
+    half = replaced(30.0, 500)
+    assert choice_of([kept(), dear, half], 10.0, 2000.0).safe is half
+    # twice the speed, and a first word that is five hours of a month sooner
+    assert half.speed is not None
+    late = replace(half, speed=waiting(half.speed, 5.0))
+    fast = replaced(60.0, 1100)
+    assert choice_of([kept(), fast, late], 10.0, 2000.0).safe is fast
+
+
+def test_alike_cards_go_before_unlike_ones() -> None:
+    cards = question().machine.gpus
+    other = from_spec.machine(MachineSpec(gpu="RTX 4070")).gpus
+    machine = question().machine
+    unlike = replace(
+        replaced(25.0, 400), machine=replace(machine, gpus=(*cards, *other)), bought=other
+    )
+    one = replace(replaced(24.0, 600), machine=replace(machine, gpus=other), bought=other)
+    assert choice_of([kept(), unlike, one], 10.0, 2000.0).safe is one
+
+
 def test_where_users_wait_nobody_waiting_is_what_counts() -> None:
     queued = replace(kept(), speed=replace(SLOW, waiting=3.0))
     crowded = replaced(40.0, 100, waiting=1.0)
@@ -394,7 +421,10 @@ def test_each_user_must_gain_the_hours_for_which_a_team_buys() -> None:
 def test_the_reason_says_what_is_odd_used_or_old() -> None:
     odd = replace(replaced(20.0, 3500), odd=("It needs a server's case.",))
     reason = choice_of([kept(), odd], 10.0, 40.0).reason
-    assert reason == "Only something odd repays its price: card of 3500. It needs a server's case."
+    assert (
+        reason
+        == "Only something odd repays its price: card of 3500, $3,500. It needs a server's case."
+    )
     for words, note in (
         ("Used: without its maker's warranty", "a used card"),
         ("Many run it", "a card"),
