@@ -45,6 +45,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
+from advisor.formatting import money as money_words
 from advisor.formatting import money_shown_in, percent
 from advisor.lazy import lazy
 from advisor.machine.backends import OperatingSystem
@@ -233,9 +234,14 @@ def _with_fleets(
     """The case with machines that together serve every user, where this one does not."""
     if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
         return case
-    from advisor.advice.fleets import fleets  # with the simulation, loaded only for teams
+    from advisor.advice.fleets import cheaper_mixture, fleets  # with the simulation, for teams
 
-    return replace(case, fleets=fleets(question, request, case.demand.wants, case.kept, chosen))
+    mixture = cheaper_mixture(question, request, chosen)
+    return replace(
+        case,
+        fleets=fleets(question, request, case.demand.wants, case.kept, chosen),
+        mixture_usd=None if mixture is None else mixture.monthly,
+    )
 
 
 def _choice(case: Situation, decision: Decision) -> Choice:
@@ -334,7 +340,17 @@ def _reason(case: Situation, decision: Decision) -> str:
         return f"Before anything is bought, a free change: {option.name}."
     if option.kind is OptionKind.API:
         return "It costs less than any machine at your use, and your texts may leave the house."
+    if case.fleets is not None and any(option is fleet for fleet in case.fleets):
+        return f"{why(option)} {_of_one_kind(case)}"
     return why(option)
+
+
+def _of_one_kind(case: Situation) -> str:
+    """What a fleet is assumed to be, and what a mixture of kinds would cost."""
+    assumed = "Machines of one kind in one engine share the users evenly"
+    if case.mixture_usd is None:
+        return f"{assumed}: no mixture of kinds is notably cheaper."
+    return f"{assumed}: a mixture of kinds would cost {money_words(case.mixture_usd)} a month."
 
 
 def _in_linux(

@@ -57,6 +57,9 @@ class Situation:
     # machines that together serve every user at the speed and wait that is wished for; None where
     # they were not looked for
     fleets: Sequence[Option] | None = None
+    # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
+    # cheap [USD]
+    mixture_usd: float | None = None
     another: Runnable | None = None  # model that is rated as high and faster here
     closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
     instead: str = ""  # why the chosen runtime refuses, and another that runs it

@@ -39,6 +39,16 @@ def fleets(
     return tuple(rows)
 
 
+def cheaper_mixture(
+    question: Question, request: Request, chosen: Runtime | None
+) -> ServingFleet | None:
+    """Mixture of kinds of machine that serves every user for notably less than one kind; None
+    without one.
+    """
+    rows = serving_fleets(question, request, chosen)
+    return next((fleet for fleet in rows if len(fleet.parts) > 1), None)
+
+
 def _as_option(question: Question, fleet: ServingFleet) -> Option | None:
     """A fleet as an option; None for a mixture, for more desktops than anybody builds, or where a
     copy of the model holds no user.

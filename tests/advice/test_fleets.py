@@ -77,3 +77,9 @@ def test_a_team_that_reads_along_buys_nothing() -> None:
     advice = advice_for(model="Qwen3-8B", machine="RTX 5090 64gb", users=4)
     assert advice.case.fleets is None
     assert advice.choice.safe is None
+
+
+def test_a_fleet_says_what_it_is_assumed_to_be() -> None:
+    choice = advice_for(model="Llama-3.1-70B", machine="2x 3090", users=200, prompt=2000).choice
+    assert "Machines of one kind in one engine share the users evenly" in choice.reason
+    assert "mixture of kinds" in choice.reason
