@@ -308,7 +308,7 @@ def _as_good_model(case: Situation, hours: float) -> bool:
         return False
     if row.speed.decode >= min(FASTER * case.reading_tps, case.choice.fastest / DOUBLED):
         return True
-    return row.standing_beside(case.model) is not Standing.LIKED and _waits(case, row) < hours
+    return _waits(case, row) < hours
 
 
 def _waits(case: Situation, row: Runnable) -> float:

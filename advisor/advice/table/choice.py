@@ -29,6 +29,8 @@ HALF_AN_HOUR_A_DAY = 15.0
 rather than rented first [h]."""
 HALF_PRICE = 0.5
 """Share of a price from which down a purchase that does nearly the same is taken; assumed."""
+FURTHER_CARD = 1000.0
+"""What two cards must cost less than one to be worth their room, power and heat [USD]; assumed."""
 RENT_FIRST = 3000.0
 ALL_DAY = 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
@@ -124,8 +126,8 @@ def sensible(reached: Sequence[Option], reading_tps: float) -> Option | None:
 
 
 def _hardly_lesser(reached: Sequence[Option], best: Option, reading_tps: float) -> list[Option]:
-    """Purchases for at most half of the price of the best, beside which it is not notable: of no
-    more cards, and with the whole model in the GPUs if the best has it there.
+    """Purchases for at most half of the price of the best, beside which it is not notable: with the
+    whole model in the GPUs if the best has it there, of more cards only if that saves a lot.
     """
     most = HALF_PRICE * (best.upfront or 0.0)
     return [
@@ -133,9 +135,15 @@ def _hardly_lesser(reached: Sequence[Option], best: Option, reading_tps: float) 
         for option in reached
         if option.kind in BOUGHT
         and (option.upfront or 0.0) <= most
-        and _order(option)[:3] <= _order(best)[:3]
+        and _order(option)[:2] <= _order(best)[:2]
+        and (len(option.bought) <= len(best.bought) or _saves_a_card(option, best))
         and not _notable(best, option, enough=reads_along(option, reading_tps))
     ]
+
+
+def _saves_a_card(option: Option, best: Option) -> bool:
+    """Whether a purchase leaves so much that a further card and its slot are worth it."""
+    return (best.upfront or 0.0) - (option.upfront or 0.0) >= FURTHER_CARD
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:

@@ -460,8 +460,8 @@ def _given(option: Option, kept: Option) -> str:
     now = kept.speed
     if then is None:
         return ""
-    late = now is not None and begins_late(kept)
-    if late and now.first_token >= max(MOSTLY * kept.answer_seconds, NOTABLY * then.first_token):
+    most = max(MOSTLY * kept.answer_seconds, NOTABLY * then.first_token)
+    if now is not None and begins_late(kept) and now.first_token >= most:
         return f"the first word after {duration(then.first_token)}"
     return f"{number(then.decode)} tokens a second"
 

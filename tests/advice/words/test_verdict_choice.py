@@ -358,6 +358,16 @@ def test_for_half_of_the_price_what_does_nearly_the_same_is_taken() -> None:
     assert choice_of([kept(), fast, late], 10.0, 2000.0).safe is fast
 
 
+def test_two_cards_come_before_one_where_they_leave_a_thousand_dollars() -> None:
+    cards = question().machine.gpus
+    one = replace(replaced(20.0, 4000), bought=cards)
+    two = replace(replaced(24.0, 2000), bought=(*cards, *cards))
+    assert choice_of([kept(), one, two], 10.0, 2000.0).safe is two
+    dear = replace(replaced(20.0, 1800), bought=cards)
+    twice = replace(replaced(24.0, 900), bought=(*cards, *cards))
+    assert choice_of([kept(), dear, twice], 10.0, 2000.0).safe is dear
+
+
 def test_alike_cards_go_before_unlike_ones() -> None:
     cards = question().machine.gpus
     other = from_spec.machine(MachineSpec(gpu="RTX 4070")).gpus
