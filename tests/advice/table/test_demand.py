@@ -14,7 +14,7 @@ from advisor.request.wants import Wants
 SERVER = {"machine": "RTX 4090, Ryzen 9 7950X, 64 GB DDR5", "model": "Qwen3-8B", "think": "off"}
 
 
-def asked(**wants: object) -> Demand:
+def demanded(**wants: object) -> Demand:
     """Demand of sixteen users with some wants."""
     return demand_of(16.0, MoneyInputs(reading_tps=6.0), Wants(**wants))
 
@@ -29,9 +29,11 @@ def at_sixteen(decode: float, first_token: float) -> Option:
 
 def test_the_first_word_of_requests_at_random_times_by_hand() -> None:
     # sixteen prompts take 32 s, one 2 s; 900 an hour are 0.5 of the time: 2 (1 + 0.5 / (2 x 0.5))
-    assert asked(requests_per_hour=900.0).first_word(at_sixteen(20.0, 32.0)) == pytest.approx(3.0)
+    assert demanded(requests_per_hour=900.0).first_word(at_sixteen(20.0, 32.0)) == pytest.approx(
+        3.0
+    )
     # 1,800 an hour are all of the time, so all wait for all
-    assert asked(requests_per_hour=1800.0).first_word(at_sixteen(20.0, 32.0)) == 32.0
+    assert demanded(requests_per_hour=1800.0).first_word(at_sixteen(20.0, 32.0)) == 32.0
 
 
 @pytest.mark.parametrize(
@@ -51,12 +53,12 @@ def test_limits_of_a_user_bind_requests_at_random_times(
     wants: dict[str, float], lacks: list[str]
 ) -> None:
     # ten requests an hour wait for nobody: the first word comes after 32 / 16 = 2 s
-    demand = asked(requests_per_hour=10.0, **wants)
+    demand = demanded(requests_per_hour=10.0, **wants)
     assert list(demand.unmet_by(at_sixteen(20.0, 32.0))) == lacks
 
 
 def test_slower_than_reading_serves_nobody() -> None:
-    demand = asked(requests_per_hour=10.0)
+    demand = demanded(requests_per_hour=10.0)
     assert list(demand.unmet_by(at_sixteen(3.3, 32.0))) == ["is too slow for each"]
 
 

@@ -360,9 +360,9 @@ def test_for_half_of_the_price_what_does_nearly_the_same_is_taken() -> None:
 
 def test_two_cards_come_before_one_where_they_leave_a_thousand_dollars() -> None:
     cards = question().machine.gpus
-    one = replace(replaced(20.0, 4000), bought=cards)
+    single = replace(replaced(20.0, 4000), bought=cards)
     two = replace(replaced(24.0, 2000), bought=(*cards, *cards))
-    assert choice_of([kept(), one, two], 10.0, 2000.0).safe is two
+    assert choice_of([kept(), single, two], 10.0, 2000.0).safe is two
     dear = replace(replaced(20.0, 1800), bought=cards)
     twice = replace(replaced(24.0, 900), bought=(*cards, *cards))
     assert choice_of([kept(), dear, twice], 10.0, 2000.0).safe is dear
@@ -375,8 +375,8 @@ def test_alike_cards_go_before_unlike_ones() -> None:
     unlike = replace(
         replaced(25.0, 400), machine=replace(machine, gpus=(*cards, *other)), bought=other
     )
-    one = replace(replaced(24.0, 600), machine=replace(machine, gpus=other), bought=other)
-    assert choice_of([kept(), unlike, one], 10.0, 2000.0).safe is one
+    single = replace(replaced(24.0, 600), machine=replace(machine, gpus=other), bought=other)
+    assert choice_of([kept(), unlike, single], 10.0, 2000.0).safe is single
 
 
 def test_where_users_wait_nobody_waiting_is_what_counts() -> None:
