@@ -53,6 +53,7 @@ class FirstRun:
     then: str  # what to do by hand after that; empty for nothing
     run: str  # downloads the model and starts it; empty where that takes the exact lines
     exact: str  # the same with every predicted setting
+    refused: str  # why the program downloads no file that is known; empty where it does
     search: str  # page that searches for the model's files; empty where the lines name them
     bytes: float  # size of the download [B]
 
@@ -83,6 +84,9 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
     if system is System.WINDOWS:
         exact = powershell(exact)
     run = _run(estimate) if _plain(estimate) else ""
+    refused = ""
+    if not run and estimate.runtime.name == "Ollama" and Download.is_divided(estimate.model):
+        refused = IN_PARTS
     installer = installers().get((estimate.runtime.name, system))
     return FirstRun(
         system=system,
@@ -90,9 +94,17 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
         then=installer.then if installer else "",
         run=run,
         exact=exact,
-        search="" if run else _search(estimate.model, exact),
+        refused=refused,
+        search="" if run or refused else _search(estimate.model, exact),
         bytes=estimate.model.file_bytes,
     )
+
+
+IN_PARTS = (
+    "Ollama downloads no file in parts, as files over 50 GB are published. llama.cpp and LM Studio "
+    "do; for Ollama, download the parts and join them with llama-gguf-split --merge."
+)
+"""Reason why Ollama has no line for a large file (https://github.com/ollama/ollama/issues/5245)."""
 
 
 def _plain(estimate: Estimate) -> bool:

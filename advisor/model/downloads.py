@@ -22,6 +22,10 @@ OF_LLAMA_CPP = ("Q4_K_M", "Q8_0")  # formats in repositories of llama.cpp's own 
 OWN_PUBLISHER = "ggml-org"
 NATIVE = "MXFP4"
 """Format of files with the maker's own weights, which a repository holds alone."""
+LARGEST_FILE = 50e9
+"""Largest file that publishers put on the Hub in one piece ("Per file: 50GB max",
+huggingface/hub-docs#2007) [B]. Of divided files it gives Ollama none (hub-docs#2702, ollama#5245;
+read 2026-11-28)."""
 OF_A_FILE = "GGUF header"  # beginning of the source of a model that was read from a file
 
 
@@ -56,15 +60,20 @@ class Download:
     @staticmethod
     def of_ollama(model: Model) -> str:
         """Name that `ollama run` takes: that of Ollama's library, or a repository; empty where
-        neither is known.
+        neither is known, and for a file that its publisher had to divide, which Ollama refuses.
         """
         row = _row(model)
         if row is not None and _holds(row.ollama, model.format):
             return row.ollama
         source = Download.of_gguf(model)
-        if source:
+        if source and not Download.is_divided(model):
             return f"hf.co/{source}"
         return ""
+
+    @staticmethod
+    def is_divided(model: Model) -> bool:
+        """Whether a known file of a model is so large that it is published in parts."""
+        return bool(Download.of_gguf(model)) and bool(model.file_bytes > LARGEST_FILE)
 
 
 @cache

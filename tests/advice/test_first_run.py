@@ -74,6 +74,16 @@ def test_a_repository_that_no_list_has_is_searched_for() -> None:
             assert "-m OPT-13B-" in lines.exact
 
 
+def test_a_file_in_parts_is_not_for_ollama() -> None:
+    request = Request(model="GLM-4.5-Air", machine="Mac Studio M3 Ultra 256GB")
+    lines = of(request, "Ollama", System.MAC)
+    assert lines.run == ""
+    assert lines.search == ""
+    assert "no file in parts" in lines.refused
+    assert "hf.co" not in lines.exact
+    assert of(request, "llama.cpp", System.MAC).run.startswith("llama-server -hf ")
+
+
 def test_no_printed_name_is_made_up() -> None:
     known = {row.gguf for row in downloads().values()}
     tags = {row.ollama for row in downloads().values()}
