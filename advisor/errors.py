@@ -66,6 +66,8 @@ class UnknownName(InputError):
             noun = self.kind
         else:
             noun = self.kind[:1].lower() + self.kind[1:]
+        if not self.name.strip():
+            return f"The name of the {noun} is empty.{hint}"
         return f"No {noun} is called {self.name[:LONGEST_SHOWN]!r}.{meant}{hint}"
 
     @staticmethod

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -136,11 +137,16 @@ def named_first(words: Sequence[str]) -> Sequence[str]:
     Words that name a machine and a model, and no command, get the command `short`.
     """
     commands = tuple(row.command.split()[0] for row in COMMANDS)
-    given = [*takewhile(lambda word: not word.startswith("-"), words)]
-    near = given and (given[0] in commands or UnknownName("command", given[0], commands).close)
-    if len(given) < 2 or near:
+    # Argparse, too, takes a word with a blank in it for no option.
+    given = [*takewhile(lambda word: " " in word or not word.startswith("-"), words)]
+    if len(given) < 2 or get_close_matches(given[0].casefold(), commands, n=1, cutoff=MISSPELLED):
         return words
-    return (SHORT, *words)
+    return [SHORT, *words]
+
+
+MISSPELLED = 0.75
+"""Likeness from which a first word is a command misspelled ("estmate"); "laptop" is 0.67 like
+"app"."""
 
 
 def _check_options(row: CommandRow, words: Sequence[str]) -> None:

@@ -299,11 +299,22 @@ class Nouns:
         except UnknownName as error:
             with suppress(UnknownName):
                 gpu = GPUS.find(self.request.model).name
-                raise InputError(
-                    f"{self.request.model[:80]!r} is a GPU ({gpu}), not a model; give it as --gpu, "
-                    "and the name of a model as --model."
-                ) from error
+                raise InputError(self._of_a_gpu(gpu)) from error
             raise
+
+    def _of_a_gpu(self, gpu: str) -> str:
+        """What is told where the model is the name of a GPU."""
+        model = self.request.model[:80]
+        machine = (self.request.machine or "")[:80]
+        if machine and resolve.is_named(machine):
+            return (
+                f"Machine and model are the other way round: {machine!r} is a model, and {model!r} "
+                f"a GPU ({gpu}). Name the machine first, then the model."
+            )
+        return (
+            f"{model!r} is a GPU ({gpu}), not a model; give it as --gpu, and the name of a model "
+            "as --model."
+        )
 
     @property
     def _format(self) -> str | None:
@@ -331,7 +342,7 @@ class Nouns:
             if not spec.empty:
                 return from_spec.machine(spec)
         elif not self._measured:
-            return machine_by_name(name, spec)
+            return self._named(name, spec)
         elif spec.machines > 1:
             raise InputError(
                 f"--machines joins machines that are described, and {name!r} is a measured one; "
@@ -341,6 +352,18 @@ class Nouns:
         from advisor.calibration.imported_store import named_machine
 
         return named_machine(name or THIS, spec)
+
+    def _named(self, name: str, spec: MachineSpec) -> Machine:
+        """Machine of a name; InputError where it is that of a model."""
+        try:
+            return machine_by_name(name, spec)
+        except UnknownName as error:
+            if not resolve.is_named(name):
+                raise
+            raise InputError(
+                f"{name[:80]!r} is a model, not a machine; give it as --model, and what it runs "
+                "on as --machine."
+            ) from error
 
     @property
     def _measured(self) -> bool:

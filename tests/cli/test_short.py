@@ -90,3 +90,19 @@ def test_no_colour_where_it_is_not_wanted(monkeypatch) -> None:
 def test_a_long_line_ends_in_points() -> None:
     assert terminal.cut("x" * 101) == "x" * 97 + "..."
     assert terminal.cut("x" * 100) == "x" * 100
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("qwen3-8b", "rtx 4090"), "Machine and model are the other way round"),
+        (("llama 3.3 70b", "qwen3-8b"), "'llama 3.3 70b' is a model, not a machine"),
+        (("", "qwen3-8b"), "The name of the machine is empty."),
+        (("rtx 4090", " "), "The name of the model is empty."),
+        (("laptop", "qwen3-8b"), "No machine is called 'laptop'."),
+        (("rtx 4090", "qwen3-8b", "--hours-on", "x", "--wat", "1"), "`short` has no option --wat."),
+    ],
+)
+def test_what_is_wrong_with_two_words_is_said(words, sentence: str, capsys) -> None:
+    assert main(words) == 2
+    assert sentence in capsys.readouterr().err

@@ -198,6 +198,23 @@ def test_what_is_no_machine_is_asked_back(text, kind) -> None:
             door(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("https://www.amazon.com/dp/B0BG94PS2F", "That is the address of a page"),
+        ("nvidia", "Which card or computer is it?"),
+        ("a graphics card", "Which card or computer is it?"),
+        ("MacBook Pro M4 or RTX 3060", "Two machines stand here"),
+        ("RTX 4090 and also a Mac Studio M2 Ultra", "Two machines stand here"),
+        ("-1x RTX 3090", "A machine has one card or more"),
+    ],
+)
+def test_what_is_pasted_or_listed_in_place_of_a_machine_is_told(text: str, words: str) -> None:
+    for door in (MACHINES.named, machine_by_name):
+        with pytest.raises(UnknownName, match=re.escape(words)):
+            door(text)
+
+
 def test_a_size_that_no_machine_has_is_refused() -> None:
     for text in ("99999999999 GB RAM", "RTX 3090, 99999999999 GB RAM", "RTX 3090, 500000 TB RAM"):
         with pytest.raises(InputError, match="more memory than any machine has"):
