@@ -31,6 +31,7 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
+from advisor.model.by_name.named import is_named
 from advisor.model.model import Model
 from advisor.model.packings import Packing
 from advisor.model.resolve import ResolvedModel
@@ -306,7 +307,7 @@ class Nouns:
         """What is told where the model is the name of a GPU."""
         model = self.request.model[:80]
         machine = (self.request.machine or "")[:80]
-        if machine and resolve.is_named(machine):
+        if machine and is_named(machine):
             return (
                 f"Machine and model are the other way round: {machine!r} is a model, and {model!r} "
                 f"a GPU ({gpu}). Name the machine first, then the model."
@@ -358,7 +359,7 @@ class Nouns:
         try:
             return machine_by_name(name, spec)
         except UnknownName as error:
-            if not resolve.is_named(name):
+            if not is_named(name):
                 raise
             raise InputError(
                 f"{name[:80]!r} is a model, not a machine; give it as --model, and what it runs "
