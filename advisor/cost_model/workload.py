@@ -8,7 +8,6 @@ import numpy as np
 
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, Refusal
-from advisor.model.architecture import Group
 from advisor.model.draft_heads import draft_heads
 from advisor.model.expert_use import USUAL
 from advisor.model.model import Model
@@ -275,66 +274,3 @@ def _expected(accepted: Array, drafted: Array) -> Array:
     """Expected number of tokens of a step with so many drafted tokens [tokens]."""
     sure = np.minimum(np.asarray(accepted, dtype=float), 1.0 - 1e-9)
     return np.asarray((1.0 - sure ** (np.asarray(drafted, dtype=float) + 1.0)) / (1.0 - sure))
-
-
-def drafter_weights(model: Model, work: Workload) -> Array:
-    """Weights that draft tokens: those of a smaller model, or of further layers of the model [B].
-
-    A head for multi-token prediction is a layer like the others, routed experts and all, behind a
-    projection of 2 hidden x hidden weights, and shares the token table and the output head
-    (DeepSeek-V3, arXiv 2412.19437, section 2.2); an EAGLE head is taken to be a layer, too. The
-    layers of a block drafter have no routed experts.
-    """
-    if work.draft_model is not None:
-        return work.draft_model.file_bytes
-    layer = model.layer_bytes[..., -1]
-    if work.draft in AT_ONCE:
-        layer = layer - model.bytes_per_layer[Group.ROUTED_EXPERTS][..., -1]
-    if work.draft == Draft.MTP:
-        layer = layer + 2.0 * model.architecture.hidden**2 * _bytes_per_weight(model)
-    return np.asarray(DRAFTS.get(work.draft, 0.0) * layer)
-
-
-def _bytes_per_weight(model: Model) -> Array:
-    """Mean size of a weight of a model [B]."""
-    return np.asarray(model.file_bytes) / model.architecture.params
-
-
-def drafter_cache(model: Model, work: Workload) -> Array:
-    """Cache of one user's context for drafting; a smaller model keeps it in 16 bits [B]."""
-    if work.draft_model is not None:
-        values = float(np.sum(work.draft_model.per_layer.kv_values))
-        return np.asarray(
-            Model.KV_BYTES_PER_VALUE["f16"] * values * np.asarray(work.context, dtype=float)
-        )
-    layers = DRAFTS.get(work.draft, 0.0)
-    return np.asarray(layers * np.max(model.kv_bytes(work.context, work.kv_type), axis=-1))
-
-
-def drafter_memory(model: Model, work: Workload) -> Array:
-    """Memory for drafting: weights, and the cache of all users; 0 without drafting [B]."""
-    if not work.draft:
-        return 0.0
-    users = np.asarray(work.users, dtype=float)
-    return np.asarray(drafter_weights(model, work) + drafter_cache(model, work) * users)
-
-
-def drafting_context(model: Model, work: Workload) -> Array:
-    """Memory of llama.cpp's own context for drafting; 0 without drafting [B].
-
-    Beside its weights: a cache in 16 bits whatever the model's has (`-ctkd`, `-ctvd`), the scores
-    of all tokens of a micro-batch, ubatch x vocab x 4, and of states that cannot be cut one more
-    for each drafted token, to go back to (llama.cpp's src/llama-memory-recurrent.cpp: rows x
-    (1 + n_rs_seq)). Measured with Qwen3.8-27B and two drafts: 1.3 GiB at 131,072 tokens, 1.9 GiB at
-    262,144 (sudoingX/qwen38-mtp, pull requests 13 and 14).
-    """
-    if not work.draft or not DRAFTS.get(work.draft, 1.0):
-        return 0.0
-    users = np.asarray(work.users, dtype=float)
-    cache = drafter_cache(model, work.with_numbers(kv_type="f16"))
-    vocab = (work.draft_model or model).architecture.vocab
-    scores = 4.0 * np.asarray(work.ubatch, dtype=float) * vocab
-    states = (
-        4.0 * float(np.sum(model.per_layer.state_values)) * np.asarray(work.drafted, dtype=float)
-    )
-    return np.asarray(drafter_weights(model, work) + (cache + states) * users + scores)

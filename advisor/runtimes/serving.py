@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.drafting import drafter_cache
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
@@ -21,7 +22,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
-from advisor.cost_model.workload import HEADS, Workload, drafter_cache
+from advisor.cost_model.workload import HEADS, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog, downloads

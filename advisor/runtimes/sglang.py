@@ -14,8 +14,9 @@ from functools import partial, reduce
 
 import numpy as np
 
+from advisor.cost_model.drafting import drafter_memory
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy
-from advisor.cost_model.workload import AT_ONCE, HEADS, Draft, Workload, drafter_memory
+from advisor.cost_model.workload import AT_ONCE, HEADS, Draft, Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm

@@ -18,6 +18,7 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
+from advisor.cost_model.drafting import drafter_memory
 from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import (
     Location,
@@ -28,7 +29,7 @@ from advisor.cost_model.placement import (
     layers_that_fit,
 )
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
-from advisor.cost_model.workload import Draft, Workload, drafter_memory
+from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model

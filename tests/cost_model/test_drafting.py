@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.catalog.constants import Constants
-from advisor.cost_model.drafting import weights_read, with_drafting
+from advisor.cost_model.drafting import (
+    drafter_cache,
+    drafter_memory,
+    drafter_weights,
+    drafting_context,
+    weights_read,
+    with_drafting,
+)
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime
-from advisor.cost_model.workload import (
-    Draft,
-    Workload,
-    drafter_cache,
-    drafter_memory,
-    drafter_weights,
-    drafting_context,
-)
+from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from advisor.catalog.constants import names_of
+from advisor.cost_model.drafting import drafting_context
 from advisor.cost_model.placement import (
     Location,
     Placement,
@@ -27,7 +28,7 @@ from advisor.cost_model.placement import (
     over_gpus,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Workload, drafting_context
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Host, Machine, left_to_system
 from advisor.model.architecture import Group
