@@ -8,7 +8,7 @@ import numpy as np
 from advisor.cost_model.loads import token_step
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime
-from advisor.cost_model.workload import AT_ONCE, DRAFTS, Draft, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.units import Array
@@ -26,14 +26,15 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
     t = t_step + r ( D t_route / W_route + t_layers layers_d / layers + t_token )
 
     A head reads one layer and the output head in a run for each token; a smaller model is run for
-    each token too, a block drafter once for all (`AT_ONCE`). It lies on the GPU where the GPU holds
+    each token too, a block drafter once for all. It lies on the GPU where the GPU holds
     any weights, as runtimes put the last layer and the head there first; experts in RAM leave it
     there. So it reads at the rate of the W bytes that the step reads by that route
     (`weights_read`).
     """
-    if not work.draft or not np.any(work.drafted) or not DRAFTS.get(work.draft, 1.0):
+    drafter = work.drafter
+    if drafter is None or not work.runs_drafter or not np.any(work.drafted):
         return time
-    if work.draft in AT_ONCE:
+    if drafter.at_once:
         runs = np.minimum(work.drafted, 1.0)
     else:
         runs = np.asarray(work.drafted)
@@ -41,15 +42,15 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
         read = work.draft_model.read_bytes_per_token
         layers = float(work.draft_model.layers)
     else:
-        layers = DRAFTS[work.draft]
+        layers = drafter.layers
         read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output
-    drafter: dict[str, Array] = {FixedTime.LAYERS: layers / model.layers, FixedTime.TOKEN: 1.0}
+    drafted: dict[str, Array] = {FixedTime.LAYERS: layers / model.layers, FixedTime.TOKEN: 1.0}
     route: str = Route.RESIDENT
     if not np.any(reads.get(route, 0.0)):
         route = max(reads, key=lambda name: float(np.sum(reads[name])), default=route)
-    drafter[route] = read / np.maximum(reads.get(route, 1.0), 1.0)
+    drafted[route] = read / np.maximum(reads.get(route, 1.0), 1.0)
     parts = {
-        name: seconds * (1.0 + runs * drafter.get(name, 0.0))
+        name: seconds * (1.0 + runs * drafted.get(name, 0.0))
         for name, seconds in time.parts.items()
     }
     return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
@@ -98,12 +99,14 @@ def drafter_weights(model: Model, work: Workload) -> Array:
     """
     if work.draft_model is not None:
         return work.draft_model.file_bytes
+    if work.drafter is None:
+        return 0.0
     layer = model.layer_bytes[..., -1]
-    if work.draft in AT_ONCE:
+    if work.drafter.at_once:
         layer = layer - model.bytes_per_layer[Group.ROUTED_EXPERTS][..., -1]
     if work.draft == Draft.MTP:
         layer = layer + 2.0 * model.architecture.hidden**2 * _bytes_per_weight(model)
-    return np.asarray(DRAFTS.get(work.draft, 0.0) * layer)
+    return np.asarray(work.drafter.layers * layer)
 
 
 def _bytes_per_weight(model: Model) -> Array:
@@ -118,8 +121,11 @@ def drafter_cache(model: Model, work: Workload) -> Array:
         return np.asarray(
             Model.KV_BYTES_PER_VALUE["f16"] * values * np.asarray(work.context, dtype=float)
         )
-    layers = DRAFTS.get(work.draft, 0.0)
-    return np.asarray(layers * np.max(model.kv_bytes(work.context, work.kv_type), axis=-1))
+    if work.drafter is None:
+        return 0.0
+    return np.asarray(
+        work.drafter.layers * np.max(model.kv_bytes(work.context, work.kv_type), axis=-1)
+    )
 
 
 def drafter_memory(model: Model, work: Workload) -> Array:
@@ -139,7 +145,7 @@ def drafting_context(model: Model, work: Workload) -> Array:
     (1 + n_rs_seq)). Measured with Qwen3.8-27B and two drafts: 1.3 GiB at 131,072 tokens, 1.9 GiB at
     262,144 (sudoingX/qwen38-mtp, pull requests 13 and 14).
     """
-    if not work.draft or not DRAFTS.get(work.draft, 1.0):
+    if not work.runs_drafter:
         return 0.0
     users = np.asarray(work.users, dtype=float)
     cache = drafter_cache(model, work.with_numbers(kv_type="f16"))

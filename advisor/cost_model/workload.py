@@ -1,5 +1,6 @@
 """Workload: prompt, output, context, users and cache type of a request."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
@@ -14,21 +15,6 @@ from advisor.model.model import Model
 from advisor.units import Array
 
 CHECKED = INPUTS.of("work draft")
-DRAFTS = {"mtp": 1.0, "eagle": 1.0, "dflash": 5.0, "ngram": 0.0}
-"""Layers that a run of the drafter reads, by drafting method. Multi-token prediction reads one
-layer and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv
-2401.15077), DFlash five layers (arXiv 2602.06036); n-grams from the prompt need no layer
-and no head."""
-AT_ONCE = ("dflash",)
-"""Methods that draft all tokens of a step in one run: a diffusion of a block of tokens."""
-ACCEPTED = {"mtp": 0.85}
-"""Acceptance where none is given: DeepSeek-V3 reports 85 to 90 % of its second token (arXiv
-2412.19437, section 5.4.3)."""
-HEADS = {"eagle": "EAGLE_HEAD", "dflash": "DFLASH_DRAFTER"}
-"""Placeholder for the repository or file of a drafter made for a model, by method."""
-DRAFTED = {"mtp": 1, "eagle": 3, "dflash": 7, "ngram": 5, "model": 5}
-"""Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
-of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
 
 
 class Draft(StrEnum):
@@ -46,16 +32,6 @@ class Draft(StrEnum):
         model.
         """
         return tuple(method for method in cls if method is not cls.MODEL)
-
-    @property
-    def tokens(self) -> int:
-        """Number of tokens drafted for a step where no number is given."""
-        return DRAFTED[self]
-
-    @property
-    def acceptance(self) -> float | None:
-        """Probability that a drafted token is accepted where none is given; None if unknown."""
-        return ACCEPTED.get(self)
 
     @staticmethod
     def chance(drafted: Array, accepted_share: Array) -> Array:
@@ -78,6 +54,32 @@ class Draft(StrEnum):
         if chances.ndim == 0:
             return float(chances)
         return chances
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drafter:
+    """What drafts tokens by a method, and its usual numbers."""
+
+    tokens: int  # drafted for a step where no number is given [tokens]
+    layers: float = 0.0  # layers that a run reads beside the output head; 0: no run, or a model's
+    acceptance: float | None = None  # probability where none is given; None if unknown
+    at_once: bool = False  # one run drafts all tokens of a step
+    file: str = ""  # placeholder for a repository or file made for a model; empty where none is
+
+
+DRAFTERS: Mapping[str, Drafter] = {
+    # One layer and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2); 85 to 90 % of its
+    # second token are accepted (section 5.4.3).
+    Draft.MTP: Drafter(tokens=1, layers=1.0, acceptance=0.85),
+    # The same (arXiv 2401.15077).
+    Draft.EAGLE: Drafter(tokens=3, layers=1.0, file="EAGLE_HEAD"),
+    # Five layers, a diffusion of a block of tokens (arXiv 2602.06036).
+    Draft.DFLASH: Drafter(tokens=7, layers=5.0, at_once=True, file="DFLASH_DRAFTER"),
+    Draft.NGRAM: Drafter(tokens=5),
+    Draft.MODEL: Drafter(tokens=5),
+}
+"""What drafts, by method. Tokens are DeepSeek-V3's own one, and those of the examples in vLLM's
+documentation (features/speculative_decoding, 2026-11)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +223,16 @@ class Workload:
         tokens = f"{self.drafted:g} token{'s' if self.drafted != 1 else ''}"
         share = float(self.tokens_per_step - 1.0) / max(float(self.drafted), 1.0)
         return f"Each step checks {tokens} drafted by {who}, {100 * share:.0f} % accepted."
+
+    @property
+    def drafter(self) -> Drafter | None:
+        """What drafts tokens; None without drafting."""
+        return DRAFTERS.get(self.draft)
+
+    @property
+    def runs_drafter(self) -> bool:
+        """Whether drafting reads weights; n-grams of the prompt need none."""
+        return self.draft_model is not None or bool(self.drafter and self.drafter.layers)
 
     @property
     def decode_depth(self) -> Array:

@@ -22,7 +22,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
-from advisor.cost_model.workload import HEADS, Workload
+from advisor.cost_model.workload import DRAFTERS, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog, downloads
@@ -108,7 +108,7 @@ def drafter(work: Workload) -> str:
     model.
     """
     if work.draft_model is None:
-        return HEADS[work.draft]
+        return DRAFTERS[work.draft].file
     return catalog.repository(work.draft_model.name)
 
 

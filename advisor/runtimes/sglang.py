@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.cost_model.drafting import drafter_memory
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy
-from advisor.cost_model.workload import AT_ONCE, HEADS, Draft, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm
@@ -104,13 +104,13 @@ def _drafting(work: Workload) -> Iterable[str]:
     """Options of drafting: a chain of drafted tokens, verified in one step with the last token
     before them.
     """
-    if not work.draft:
+    if work.drafter is None:
         return
     drafted = int(work.drafted)
     yield f"--speculative-algorithm {ALGORITHMS[work.draft]}"
-    if work.draft in (*HEADS, Draft.MODEL):
+    if work.drafter.file or work.draft_model is not None:
         yield f"--speculative-draft-model-path {shlex.quote(serving.drafter(work))}"
-    if work.draft not in ("ngram", *AT_ONCE):
+    if work.draft != Draft.NGRAM and not work.drafter.at_once:
         yield f"--speculative-num-steps {drafted} --speculative-eagle-topk 1"
     yield f"--speculative-num-draft-tokens {drafted + 1}"
 

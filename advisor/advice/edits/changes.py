@@ -19,7 +19,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.workload import Draft, Workload
+from advisor.cost_model.workload import DRAFTERS, Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, NumaPolicy
@@ -210,9 +210,9 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:
         return None
-    method = Draft(row.draft)
-    accepted = method.acceptance or 0.0
-    return replace(work, draft=row.draft, drafted=method.tokens, acceptance=accepted)
+    usual = DRAFTERS[row.draft]
+    accepted = usual.acceptance or 0.0
+    return replace(work, draft=row.draft, drafted=usual.tokens, acceptance=accepted)
 
 
 HARDLY_LOSSY_CACHE = "q8_0"

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
-from advisor.cost_model.workload import HEADS, Draft, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.backends import Backend, NumaPolicy
 from advisor.machine.machine import Machine
 from advisor.model import downloads
@@ -139,8 +139,8 @@ def _drafting(work: Workload) -> Iterable[str]:
     yield f"--spec-type {SPECULATIVE[work.draft]}"
     if work.draft_model is not None:
         yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.format}.gguf')}"
-    elif work.draft in HEADS:
-        yield f"-md {HEADS[work.draft]}.gguf"
+    elif work.drafter is not None and work.drafter.file:
+        yield f"-md {work.drafter.file}.gguf"
     if work.draft == "ngram":
         count = "--spec-ngram-simple-size-m"
     else:

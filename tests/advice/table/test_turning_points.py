@@ -17,7 +17,7 @@ from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.turning import gain, inputs, turning_points, what_changes
 from advisor.advice.words.phrases import HARDLY_FASTER, pays_when
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.workload import Draft, Workload
+from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -154,7 +154,7 @@ def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
     work = Workload()
     drafted = drafted_work("DeepSeek-V3", work, LLAMA_CPP)
     assert drafted is not None
-    assert (drafted.drafted, drafted.acceptance) == (Draft.MTP.tokens, Draft.MTP.acceptance)
+    assert (drafted.drafted, drafted.acceptance) == (1, 0.85)  # DeepSeek-V3
     assert drafted_work("Llama-3.1-8B", work, LLAMA_CPP) is None
     assert drafted_work("DeepSeek-V3", work, FLEXGEN) is None
     assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), LLAMA_CPP) is None
