@@ -202,3 +202,21 @@ def test_every_row_is_of_a_known_runtime_and_finds_its_number() -> None:
 def test_a_word_belongs_to_its_own_number(text: str) -> None:
     (run,) = printed(text)
     assert (run.decode, run.prompt) == (40.0, 2400.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "decode", "prompt"),
+    [
+        ("Antwort: 31,4 Token/s, Prompt: 1706 Token/s", 31.4, 1706.0),
+        ("generation 31,4 tokens/s, prompt 1,706 tokens/s", 31.4, 1706.0),
+        ("31,4 Tokens pro Sekunde", 31.4, None),
+        ("生成速度 31.4 token/s, 提示处理 1706 token/s", 31.4, 1706.0),
+        ("генерация 31.4 токенов в секунду, промпт 1,706.5 токенов в секунду", 31.4, 1706.5),
+        ("génération 31,45 tokens/s", 31.45, None),
+    ],
+)
+def test_speeds_are_read_in_other_languages_and_with_a_decimal_comma(
+    text: str, decode: float, prompt: float | None
+) -> None:
+    (run,) = read(text)
+    assert (run.decode, run.prompt) == (decode, prompt)

@@ -165,7 +165,7 @@ def longer_context(text: str, model: Named) -> Named:
     row says nothing of it.
     """
     own = model.architecture.max_context
-    if own is None or not model.taken_as:
+    if own is None or not (model.taken_as or not model.known):
         return model
     named = _context_of_name(text)
     stated = max(_context_of_row(text), named)
@@ -185,10 +185,10 @@ def _context_of_row(text: str) -> int:
 
 
 def _context_of_name(text: str) -> int:
-    """Context that a name states behind a size; 0 without one [tokens]."""
+    """Context that a name states beside a size; 0 without one [tokens]."""
     last = text.rpartition("/")[2]
-    lengths = [match for match in CONTEXT.finditer(last) if SIZE.search(last[: match.start()])]
-    if not lengths:
+    lengths = list(CONTEXT.finditer(last))
+    if not lengths or not SIZE.search(CONTEXT.sub(" ", last)):
         return 0
     number = int(lengths[-1][1])
     if lengths[-1][2].casefold() == "m":

@@ -40,6 +40,10 @@ BESIDE = (
 """Files beside a config.json that tell the format of the weights, the first that is there."""
 PLAIN = "BF16-hf"
 EXPERTS_ONLY = "MXFP4-hf"
+FORMER_KEY = "compression_config"  # of compressed-tensors before `quantization_config` [1]
+FLOAT8 = (
+    "Its config.json says 8-bit floats and names no tool: a byte for each weight of its layers."
+)
 FULL_WORDS = ("float32", "float64", "torch.float32")
 USUALLY_LEFT = (
     *("lm_head", "embed", "gate", "router", "norm", "bias", "indexers_proj"),
@@ -83,6 +87,8 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
     quantization = _quantization(config, beside)
     if not quantization:
         kind = config.word("dtype", "torch_dtype")
+        if kind.removeprefix("torch.").startswith("float8"):
+            return StoredFormat(name="FP8", notes=(FLOAT8,))
         note = f"Its file is in {kind}; runtimes load it in 16 bits, as shown here."
         return StoredFormat(name=PLAIN, notes=(note,) if kind in FULL_WORDS else ())
     told = Config(name=config.name, values=quantization)
@@ -225,7 +231,7 @@ def _note_of_modules(
 
 def _quantization(config: Config, beside: Mapping[str, object] | None) -> dict[str, object]:
     """What a file and the file beside it say together."""
-    quantization = dict(config.part("quantization_config"))
+    quantization = dict(config.part("quantization_config") or config.part(FORMER_KEY))
     inner = (beside or {}).get("quantization")
     if isinstance(inner, Mapping):
         quantization |= inner

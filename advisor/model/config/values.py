@@ -199,7 +199,7 @@ def language_model(values: Mapping[str, object]) -> Mapping[str, object]:
 
 
 INHERITED = (
-    *("tie_word_embeddings", "quantization_config", "quantization"),
+    *("tie_word_embeddings", "quantization_config", "compression_config", "quantization"),
     *("architectures", "model_type", "dtype", "torch_dtype"),
 )
 

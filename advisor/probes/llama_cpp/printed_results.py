@@ -27,7 +27,11 @@ from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.units import GIB, MIB
 
 NUMBER = r"([\d,]*\.?\d+)"
-PER_SECOND = r"(?:t/s|tok/s|tok/sec|toks/s|tps|tokens?/s(?:ec(?:ond)?)?|tokens? (?:per|a) second)"
+PER_SECOND = (
+    r"(?:t/s|tok/s|tok/sec|toks/s|tps|tokens?/(?:s(?:ec(?:ond)?)?|sek)|tokens? (?:per|a) second|"
+    r"tokens? (?:pro sekunde|par seconde|por segundo|al secondo)|"
+    r"ток(?:ен\w*)?\.?(?:/\u0441(?:ек)?| в секунду)|tokens?/秒|トークン/秒|토큰/초)"
+)
 COLORS = re.compile(r"\x1b\[[\d;]*m")
 SPEED_ALONE = re.compile(rf"(?<![\d.,]){NUMBER} ?{PER_SECOND}(?!\w)", re.IGNORECASE)
 OF_PROMPT = re.compile(r"\b(?:prompt|prefill|input|pp ?\d+)\b", re.IGNORECASE)
@@ -251,6 +255,9 @@ def _first_number(cell: str) -> float | None:
 
 
 def _number(text: str) -> float:
+    """Number with commas before each three digits ("1,706.1"), or with a decimal comma ("31,4")."""
+    if re.fullmatch(r"\d+,(?:\d{1,2}|\d{4,})", text):
+        return float(text.replace(",", "."))
     return float(text.replace(",", ""))
 
 

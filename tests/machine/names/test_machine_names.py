@@ -353,3 +353,27 @@ def test_a_second_chip_is_said_to_be_left_out() -> None:
     assert both.spec.ram_gb == 192
     assert "Several chips are named: the first alone is taken." in both.notes
     assert not any("Several" in note for note in MACHINES.named("2x Mac Studio M2 Ultra").notes)
+
+
+COUNTS = {
+    2: ("2 pcs {}", "{} (2 pcs)", "{} 2шт", "{} - 2 шт.", "{} 2 Stück", "2 szt. {}", "{} x2",
+        "{} card x2", "{}显卡\N{MULTIPLICATION SIGN}2", "两张{}", "{} 2枚", "{} 2台", "{} 두 장",
+        "zwei {}", "deux {}", "dos {}", "duas {}", "twee {}", "två {}", "{} two of them",
+        "two of the {}"),
+    3: ("三张{}", "3 units of {}", "drei {}", "trois {}", "tres {}", "tre {}", "{} x3"),
+    4: ("四张{}", "4张{}", "四卡{}", "vier {}", "quatre {}", "cuatro {}", "quattro {}", "{} x4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("count", "written"), [(count, text) for count, texts in COUNTS.items() for text in texts]
+)
+@pytest.mark.parametrize("card", ["RTX 3090", "RTX 4060 Ti 16GB"])
+def test_cards_are_counted_however_people_count_them(count: int, written: str, card: str) -> None:
+    named = MACHINES.named(f"{written.format(card)}, 64GB RAM")
+    assert (named.spec.gpu_count, named.spec.ram_gb) == (count, 64.0)
+
+
+@pytest.mark.parametrize("size", ["128 gigabytes of RAM", "128 gbytes RAM", "128GB RAM"])
+def test_sizes_are_read_in_any_spelling(size: str) -> None:
+    assert MACHINES.named(f"RTX 3090 and {size}").spec.ram_gb == 128.0

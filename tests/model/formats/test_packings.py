@@ -307,3 +307,19 @@ def test_modules_of_other_bits_are_found_by_name_and_by_expression(pattern: str)
     more = stored_bytes(other) - stored_bytes(plain)
     # Four bits more, and an offset of as many bits for each 128 weights.
     assert more == pytest.approx(down * (4 + 4 / 128) / 8, rel=0.01)
+
+
+def test_a_file_of_floats_of_eight_bits_without_a_tool_has_a_byte_for_each_weight() -> None:
+    inside, outside = linear_and_outside()
+    told = json.dumps(LLAMA | {"torch_dtype": "float8_e4m3fn"})
+    described = resolve.from_config(told)
+    assert described.model.file_bytes == pytest.approx(inside + 2 * outside, rel=0.01)
+    assert any("8-bit floats" in note for note in described.notes)
+
+
+def test_the_former_key_of_compressed_tensors_is_read_as_todays() -> None:
+    weights = {"num_bits": 8, "type": "float"}
+    groups = {"group_0": {"targets": ["Linear"], "weights": weights}}
+    packed = {"quant_method": "compressed-tensors", "config_groups": groups}
+    former = resolve.from_config(json.dumps(LLAMA | {"compression_config": packed}))
+    assert former.model.file_bytes == stored_bytes(packed)
