@@ -24,7 +24,8 @@ request, as rows of data/measurements/ with a short prompt show."""
 UNITS = re.compile(
     r"(?i)(?:pcie|gen|x|~)?\s*(?P<number>\d[\d.,]*)\s*"
     r"(?:x|gib|gb|gb/s|mt/s|mhz|tokens?|layers?|users?|lanes?|channels?|"
-    r"(?:tokens?|tok|toks|t)/s(?:ec)?|tps)?"
+    r"(?:tokens?|tok|toks|t)/s(?:ec)?|tps)?",
+    re.ASCII,
 )
 """A number as people write it, with the unit that its field has."""
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")

@@ -18,6 +18,7 @@ from functools import cache
 import numpy as np
 
 from advisor.advice.diagnosis.facts import other_model
+from advisor.advice.diagnosis.results import BENCHES
 from advisor.cost_model.processors import peak_16_bit
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published.engines import engine
@@ -31,7 +32,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.formats import Format
 from advisor.probes.llama_cpp.shown_results import hardware_in
-from advisor.units import GIB
+from advisor.units import GB, GIB
 from lab.intake.rows import SentRun, form_number
 
 ROUNDED = 0.85
@@ -53,8 +54,15 @@ LEAST_TOKENS = 16.0  # fewest generated tokens of which a speed is believed
 UNEVEN = 0.2  # largest standard deviation of repeats over their mean
 FIRST_DAY = "2023-01-01"  # before the first of the engines
 AHEAD = timedelta(days=1)  # of a sender in another time zone
-PLAIN = re.compile(r"[\w .,()+/:;&'®™*#~|@-]*")
-"""Letters of words that people write of machines and programs."""
+PLAIN = re.compile(r"(?!.*://)[\w .,()+/:;&\u2019®™*#~@-]*", re.ASCII)
+"""Letters of words that people write of machines and programs; addresses are none."""
+LONGEST_NAME = 120  # letters of a machine's, a model's or a program's name
+SENDER = re.compile(r"\w[\w .'-]{0,99}")
+"""Account, or name of a publisher."""
+PAGE = re.compile(r"https://[\w.~:/?#@!$&()*+,;=%-]{4,500}", re.ASCII)
+MOST_RAM = 32_768.0  # largest RAM of one computer [GiB]
+MOST_DRAFTS = 64  # tokens drafted a round
+OTHER_LENGTH = 0.25  # largest difference of a stated length from the printed one
 FORMULA = re.compile(r"\s*[=+@-]")
 """Begin of a cell that a spreadsheet computes."""
 DOUBTED_FORECAST = 1.5
@@ -70,9 +78,11 @@ def check(sent: SentRun) -> Case:
     """
     _check_agreement(sent)
     _check_words(sent)
+    _check_numbers(sent)
     _check_day(sent)
     _check_stated(sent)
     _check_hardware(sent)
+    _check_format(sent)
     case = _case(sent.row)
     other = other_model(sent.run.model, case.model) if sent.values.get("model") else ""
     if other:
@@ -89,7 +99,9 @@ def _check_agreement(sent: SentRun) -> None:
         raise InputError("Its sender has not agreed that it is published.")
     if not sent.report.sender:
         raise InputError("Nobody is named as its sender; --by and --url name who published it.")
-    if not sent.report.address.startswith("https://"):
+    if not SENDER.fullmatch(sent.report.sender):
+        raise InputError(f"Its sender is {sent.report.sender[:60]!r}, which is no account's name.")
+    if not PAGE.fullmatch(sent.report.address):
         raise InputError("It names no page of the web as its source.")
 
 
@@ -102,10 +114,32 @@ def _check_words(sent: SentRun) -> None:
                 raise InputError(
                     f"{row.label} is {text[:60]!r}, which holds letters that no name has."
                 )
+            if len(text) > LONGEST_NAME:
+                raise InputError(
+                    f"{row.label} has {len(text)} letters; names have {LONGEST_NAME} at most."
+                )
+
+
+def _check_numbers(sent: SentRun) -> None:
+    """Refuse numbers that no machine, run or tool has."""
+    output = sent.values.get(OUTPUT, "")
+    if any(letter.isdecimal() and not letter.isascii() for letter in output):
+        raise InputError("Its output has digits that no tool prints; paste it as it was printed.")
     for column in COLUMNS:
         getattr(sent.row, column)  # raises for a number outside its limits
     if not 1 <= (sent.row.batch or 1.0) <= MOST_USERS:
         raise InputError(f"{sent.row.batch:,.0f} users at once are no run; 1 to {MOST_USERS} are.")
+    ram = sent.values.get("ram_gb", "")
+    if ram and form_number(form_fields()["ram_gb"], ram) > MOST_RAM:
+        raise InputError(f"RAM is {ram[:40]!r}; no computer has more than {MOST_RAM:,.0f} GiB.")
+    if drafted(sent.row) > MOST_DRAFTS:
+        raise InputError(
+            f"{drafted(sent.row):,.0f} drafted tokens a round are no run; up to {MOST_DRAFTS} are."
+        )
+    if (sent.row.batch or 1.0) > 1.0 and sent.run.tool in BENCHES:
+        raise InputError(
+            f"{sent.row.batch:g} users at once are in the form, and {sent.run.tool} times one."
+        )
 
 
 def _check_day(sent: SentRun) -> None:
@@ -147,6 +181,43 @@ def _check_hardware(sent: SentRun) -> None:
                 f"Its output is of {' and '.join(printed)[:80]}, and the form names {stated!r}: "
                 "another machine."
             )
+    _check_count(sent)
+
+
+def _check_count(sent: SentRun) -> None:
+    """Refuse more GPUs in the form than the output names."""
+    printed = [name.strip() for name in sent.run.gpus.split(",") if name.strip()]
+    text = sent.values.get("gpu_count", "")
+    if not printed or not text:
+        return
+    count = form_number(form_fields()["gpu_count"], text)
+    if count > len(printed):
+        raise InputError(
+            f"Its output is of {len(printed)} GPU ({sent.run.gpus[:80]}), and the form says "
+            f"{count:g}: another machine."
+        )
+
+
+def _check_format(sent: SentRun) -> None:
+    """Refuse a format of the form that is not the one which llama-bench prints."""
+    match = PRINTED_FORMAT.search(sent.run.model)
+    stated = sent.values.get("quant", "")
+    if match is None or not stated:
+        return
+    printed = match[0].replace(" ", "").split("-")[0]
+    if not _letters(stated).startswith(_letters(printed)):
+        raise InputError(
+            f"Its output is of {match[0]}, and the form says {stated!r}: another format."
+        )
+
+
+PRINTED_FORMAT = re.compile(r"\b(?:I?Q\d_[\w]+|F16|F32|BF16|MXFP4)\b(?: - \w+)?", re.ASCII)
+"""Format in the model's name that llama-bench prints: `qwen3 8B Q4_K - Medium`."""
+
+
+def _letters(text: str) -> str:
+    """Letters and digits of a format's name, in lower case."""
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _named(find: object, name: str) -> str:
@@ -177,6 +248,7 @@ def _case(row: PublishedRow) -> Case:
 
 
 def _check_possible(sent: SentRun, case: Case) -> None:
+    _check_ram_rate(sent)
     least = least_token_seconds(case) / (1.0 + drafted(sent.row))
     measured = 1.0 / float(sent.run.decode or math.inf)
     if measured < ROUNDED * least:
@@ -191,6 +263,19 @@ def _check_possible(sent: SentRun, case: Case) -> None:
         raise InputError(
             f"{speed:g} prompt tokens/s are faster than it can compute: "
             f"{1.0 / least_prompt:,.0f} at most on this machine."
+        )
+
+
+def _check_ram_rate(sent: SentRun) -> None:
+    """Refuse a measured rate of RAM that is far above that of its processor."""
+    stated = sent.row.cells.get("ram_bw_gbs", "")
+    if not stated or not sent.row.cells.get("cpu"):
+        return
+    cells = {name: cell for name, cell in sent.row.cells.items() if name != "ram_bw_gbs"}
+    most = most_ram_rate(understood(PublishedRow(cells))) / GB
+    if float(stated) > most:
+        raise InputError(
+            f"Its RAM is read at {float(stated):,.0f} GB/s; {most:,.0f} at most on this processor."
         )
 
 
@@ -259,10 +344,32 @@ def doubts(sent: SentRun, case: Case) -> Iterator[str]:
         yield "its repeats differ by a fifth and more"
     if sent.run.tool == "a pasted line":
         yield "no output of a tool stands behind it, a line with a speed alone"
+    if _other_lengths(sent):
+        yield "its form and its output state other lengths"
     if _beyond_memory(sent, case):
         yield "the weights are larger than GPU memory and RAM together: read from a drive"
+    yield from _unknown_parts(sent, case)
+
+
+def _unknown_parts(sent: SentRun, case: Case) -> Iterator[str]:
+    """Doubts of a machine or model that others stand in for."""
+    processor = sent.row.cells.get("cpu", "")
+    if processor and not _named(HOSTS.named, processor):
+        yield "its processor is not known by this name"
     if case.model.architecture.shape_uncertainty:
         yield "its model is not described; one of its size stands in"
+
+
+def _other_lengths(sent: SentRun) -> bool:
+    """Whether the form states a prompt or a reply of another length than its output has."""
+    printed = {"prompt_len": sent.run.prompt_tokens, "gen_len": sent.run.output_tokens}
+    for field, tokens in printed.items():
+        text = sent.values.get(field, "")
+        if text and tokens:
+            stated = form_number(form_fields()[field], text)
+            if abs(stated - tokens) > OTHER_LENGTH * tokens:
+                return True
+    return False
 
 
 def _beyond_memory(sent: SentRun, case: Case) -> bool:

@@ -145,11 +145,16 @@ def take(reports: Iterable[SentReport], ledger: Sequence[PublishedRow] | None = 
 def _runs(
     report: SentReport, ledger: tuple[PublishedRow, ...], seen: dict[object, str]
 ) -> Iterator[TakenRun]:
+    own: set[object] = set()
     for sent in runs_of(report):
         case = check(sent)
-        for key in (same_output(sent), same_run(sent.row, case)):
+        run = same_run(sent.row, case)
+        for key in (same_output(sent), run):
             if key in seen:
                 raise InputError(f"It is the same run as {seen[key]}.")
+        if run in own:
+            continue  # repeats of a run are one row
+        own.add(run)
         known = in_ledger(sent.row, case, ledger)
         if known:
             raise InputError(f"The run stands in the ledger as {known}.")
