@@ -30,8 +30,8 @@ import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.catalog.records import csv_text
-from advisor.cost_model import chance
-from advisor.cost_model.chance import (
+from advisor.cost_model import known_runs
+from advisor.cost_model.known_runs import (
     CPU,
     DRIVE,
     FIXED,
@@ -229,7 +229,7 @@ def rows(offs: Sequence[Off]) -> Iterator[Component]:
     an engine share is divided into what llama.cpp's GPUs differ by, and the rest.
     """
     hardware: list[Component] = []
-    for family in (chance.OF_LLAMA_CPP, chance.OF_OTHERS):
+    for family in (known_runs.OF_LLAMA_CPP, known_runs.OF_OTHERS):
         groups = grouped([off for off in offs if off.run.family == family])
         variances = fitted(groups)
         count = len(groups)
@@ -245,7 +245,7 @@ def rows(offs: Sequence[Off]) -> Iterator[Component]:
         yield _component(family, DRIVE, "", OF_DRIVE, 0)
         for phase, variance in zip(("token", "prompt"), variances.noise, strict=True):
             sd = AS_NORMAL * float(np.sqrt(variance))
-            yield _component(family, WHOLE, chance.OF_RUN, sd, count, phase)
+            yield _component(family, WHOLE, known_runs.OF_RUN, sd, count, phase)
 
 
 def _on_same_hardware(
@@ -265,7 +265,7 @@ def _on_same_hardware(
 
 def main() -> int:
     """Write the table anew; returns the exit code."""
-    return write({chance.TABLE: csv_text(rows(list(errors())))})
+    return write({known_runs.TABLE: csv_text(rows(list(errors())))})
 
 
 if __name__ == "__main__":

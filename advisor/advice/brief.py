@@ -15,7 +15,7 @@ from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import money
-from advisor.model import downloads
+from advisor.model import catalog
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.units import number, seconds
 
@@ -175,7 +175,7 @@ def _free(answer: Answer) -> BriefWay | None:
 
 
 def _of_model(row: Runnable) -> BriefWay:
-    name = downloads.Download.of_ollama(row.model)
+    name = catalog.Download.of_ollama(row.model)
     return BriefWay(
         kind="free",
         name=row.model.name.rpartition("/")[2],

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from advisor.advice.powershell import powershell
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.model import downloads
-from advisor.model.downloads import Download
+from advisor.model import catalog
+from advisor.model.catalog import Download
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import lm_studio
 
@@ -123,7 +123,7 @@ def _run(estimate: Estimate) -> str:
         case "LM Studio":
             return lm_studio.plain_lines(model, context)
         case "llama.cpp":
-            source = downloads.Download.of_gguf(model)
+            source = catalog.Download.of_gguf(model)
             return f"llama-server -hf {source} -c {context}" if source else ""
         case "vLLM" | "SGLang" | "TensorRT-LLM":
             return _of_the_command(estimate.command)
@@ -133,7 +133,7 @@ def _run(estimate: Estimate) -> str:
 
 def _of_ollama(estimate: Estimate) -> str:
     """Line of Ollama, and one at its prompt where it would start with another context."""
-    name = downloads.Download.of_ollama(estimate.model)
+    name = catalog.Download.of_ollama(estimate.model)
     if not name:
         return ""
     context = int(estimate.work.context)
@@ -166,4 +166,4 @@ def _search(model: Model, exact: str) -> str:
 def search_page(words: str, library: str = "") -> str:
     """Page of the Hub that searches for a model, in files of a library alone where one is given."""
     parameters = {"library": library} if library else {}
-    return f"{downloads.Download.HUB}/models?{urlencode(parameters | {'search': words})}"
+    return f"{catalog.Download.HUB}/models?{urlencode(parameters | {'search': words})}"

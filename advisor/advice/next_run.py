@@ -17,7 +17,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import KnownRun
 from advisor.model import resolve
-from advisor.model.downloads import Download
+from advisor.model.catalog import Download
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import number, range_of

@@ -27,7 +27,7 @@ from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.errors import Refusal
 from advisor.formatting import counted
-from advisor.model import catalog, downloads
+from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
@@ -221,7 +221,7 @@ def skypilot_task(estimate: Estimate) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
     gguf = setup.takes_gguf
     if gguf:
-        repository = downloads.Download.of_gguf(model).partition(":")[0]
+        repository = catalog.Download.of_gguf(model).partition(":")[0]
     else:
         repository = checkpoint(model)
     public = repository if "/" in repository else ""

@@ -19,9 +19,8 @@ from advisor.cost_model.cache_kernels import (
     slowed_prompt,
     slowed_step,
 )
-from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
-from advisor.cost_model.known_runs import Lesson, learnt, lesson
+from advisor.cost_model.known_runs import OF_LLAMA_CPP, OF_OTHERS, Lesson, TimedRun, learnt, lesson
 from advisor.cost_model.launch_costs import launch_cost, with_launches
 from advisor.cost_model.placement import (
     Location,
@@ -42,7 +41,7 @@ from advisor.lazy import lazy
 from advisor.machine.machine import LEAST_OF_SYSTEM, Machine
 from advisor.machine.quantity import KnownRun, Provenance, Quantity
 from advisor.model.architecture import operators
-from advisor.model.draft_heads import draft_heads
+from advisor.model.catalog import draft_heads
 from advisor.model.model import Model, visits_of
 from advisor.units import GIB, Array
 

@@ -1,7 +1,16 @@
 """Known runs: conclusions from measured speeds of a machine for other speeds of it.
 
-`chance` says how times of one machine vary together: C between the known runs, c between them and
-another time, and V the variance of that time. With y = log(measured time / predicted time) of the
+    log t = log t(constants, question) + sum over components of sd weight u + noise
+
+Each component has a standard normal u that runs share where they have the same attributes (the
+same machine; of it the same phase, engine, format or model), and weighs by the share of the time
+that its part takes. Numbers of users and lengths of context are alike by degrees (`NEAR`). So two
+runs of one machine have a covariance, and a run that is known teaches what another one will do. The
+standard deviations (data/generated/chance.csv) are fitted by `python -m lab.chance` to errors of
+predictions that were made without the run's publisher.
+
+The components say how times of one machine vary together: C between the known runs, c between them
+and another time, and V the variance of that time. With y = log(measured time / predicted time) of the
 known runs, and D the variance that is added to runs that may be faults,
 
     A = (C + D)^-1      mean of log(time / predicted time) = c' A y      variance = V - c' A c
@@ -26,20 +35,169 @@ normal distribution (Box and Tiao 1968, A Bayesian approach to some outlier prob
 equation 2.1). So a run four times too slow teaches little, until another one agrees with it.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from advisor.cost_model import chance
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.uncertainty import NORMAL
+from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import KnownRun
 from advisor.model.model import Floats
 from advisor.units import Array
+
+TABLE = DATA / "generated/chance.csv"
+GPU = "gpu"
+CPU = "cpu"
+DRIVE = "drive"
+FIXED = "fixed"
+WHOLE = ""
+"""Parts of a time: what GPUs take, their link and their fixed costs included; what the processor
+and the drive take; fixed costs alone; the whole of it."""
+PART_OF: Mapping[str, str] = {
+    Route.RESIDENT: GPU,
+    Route.STREAMED: GPU,
+    Route.IN_PLACE: CPU,
+    Route.PAGED: DRIVE,
+    Route.STAGED: DRIVE,
+    FixedTime.LAYERS: FIXED,
+    FixedTime.TOKEN: FIXED,
+    FixedTime.CROSSINGS: FIXED,
+}
+"""Part of each route and fixed cost of a `StepTime`."""
+OF_LLAMA_CPP = "llama.cpp"
+OF_OTHERS = "others"
+"""Families of engines: llama.cpp with its forks, and all others."""
+ALIKE = ("phase", "engine", "format", "experts", "model", "users", "length")
+"""Attributes that two runs of a machine may have in common."""
+NEAR: Mapping[str, float] = {"users": 0.0, "length": 1000.0}
+"""Attributes that are numbers, each with what is added to it: two runs share exp(-|ln(a / b)|) of
+them, the exponential covariance (Rasmussen and Williams 2006, equation 4.18)."""
+OF_RUN = "run"  # attribute that no two runs have in common: noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """Reason why runs of the same description differ; fields as the columns of csv."""
+
+    family: str  # `OF_LLAMA_CPP` or `OF_OTHERS`
+    part: str  # part of the time by whose share it weighs; empty for all of it
+    same: str  # attributes of `ALIKE` that runs which share it have in common, joined by "+"
+    phase: str = ""  # "token" or "prompt", where it is of one of them; empty for both
+    sd: float  # standard deviation of the logarithm of a time that is all of that part
+    groups: int  # publishers with a machine behind it
+    source: str  # the command that wrote the line
+
+    @lazy
+    def attributes(self) -> Sequence[str]:
+        """Names of the attributes."""
+        return tuple(filter(None, self.same.split("+")))
+
+    @property
+    def own(self) -> bool:
+        """Whether each run has its own value, so that it says nothing about other runs."""
+        return OF_RUN in self.attributes
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedRun:
+    """Timed part of a run, with the attributes that chance compares."""
+
+    # share of the time by route and fixed cost, as in `StepTime.parts`; the sum is 1
+    shares: Mapping[str, Array]
+    prompt: bool  # whether a prompt was timed, else a token
+    family: str = OF_LLAMA_CPP  # family of its engine
+    engine: str = ""  # name of the engine, and its fork
+    format: str = ""
+    experts: bool = False  # whether the model has routed experts
+    model: str = ""
+    users: Array = 1.0  # sequences that were answered together
+    length: Array = 0.0  # context of the token, or length of the prompt [tokens]
+    scale: Array = 1.0  # factor on its standard deviation, from what widens its range
+
+    @property
+    def phase(self) -> str:
+        """Timed phase."""
+        if self.prompt:
+            return "prompt"
+        return "token"
+
+    @lazy
+    def weights(self) -> Mapping[str, Array]:
+        """Share of the time by part; 1 for the whole."""
+        weights: dict[str, Array] = {WHOLE: 1.0}
+        for name, share in self.shares.items():
+            part = PART_OF.get(name, FIXED)
+            for each in (GPU, FIXED) if part == FIXED else (part,):
+                weights[each] = weights.get(each, 0.0) + share
+        return weights
+
+    def weight(self, component: Component) -> Array:
+        """Standard deviation of the logarithm of the time that a component adds."""
+        if component.phase not in ("", self.phase):
+            return 0.0
+        return component.sd * self.weights.get(component.part, 0.0) * self.scale
+
+
+def covariance(first: TimedRun, second: TimedRun) -> Array:
+    """Covariance of the logarithms of the times of two different runs on the same machine."""
+    others = {(row.part, row.same): row for row in components(second.family)}
+    total: Array = 0.0
+    for row in components(first.family):
+        alike = others.get((row.part, row.same))
+        if alike is not None and not row.own and _same(first, second, row.attributes):
+            shared = _likeness(first, second, row.attributes)
+            total = total + first.weight(row) * second.weight(alike) * shared
+    return total
+
+
+def variance(run: TimedRun) -> Array:
+    """Variance of the logarithm of a run's time, noise included."""
+    return _sum_of_squares(run, components(run.family))
+
+
+def noise(run: TimedRun) -> Array:
+    """Part of `variance` that no other run says anything about."""
+    return _sum_of_squares(run, (row for row in components(run.family) if row.own))
+
+
+def _sum_of_squares(run: TimedRun, rows: Iterable[Component]) -> Array:
+    squares = (np.square(run.weight(row)) for row in rows)
+    return np.asarray(sum(squares, start=np.zeros(())))
+
+
+def _same(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
+    """Whether two runs agree in those attributes that are no numbers."""
+    named = (name for name in attributes if name not in NEAR)
+    return all(getattr(first, name) == getattr(second, name) for name in named)
+
+
+def _likeness(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> Array:
+    """Share of a component that two runs have in common, by attributes that are numbers, 0 to 1."""
+    shared: Array = 1.0
+    for name in attributes:
+        if name in NEAR:
+            shared = shared * likeness(name, getattr(first, name), getattr(second, name))
+    return shared
+
+
+def likeness(name: str, first: Array, second: Array) -> Array:
+    """Share that two numbers of an attribute in `NEAR` have in common, 0 to 1."""
+    least = NEAR[name]
+    return np.exp(-np.abs(np.log((first + least) / (second + least))))
+
+
+@cache
+def components(family: str) -> Sequence[Component]:
+    """Components of a family of engines."""
+    return tuple(row for row in read(TABLE, Component) if row.family == family)
+
 
 FAULTS = 0.05
 """Share p of runs that are faults: of the published figures, 400 of 7,391 are doubted by their
@@ -112,7 +270,7 @@ class Weighed:
         return Weighed(weights=weights, precision=final, moved=final @ off)
 
 
-def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
+def lesson(run: TimedRun, machine: Machine) -> Lesson | None:
     """Correction of a time by a machine's known runs; None where they say nothing about it.
 
     Parts of the time that other hardware takes than that of a known run learn nothing of it.
@@ -121,13 +279,13 @@ def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
     if all(part is None for _, part in taught_by):
         return None
     common = [
-        np.zeros(()) if part is None else chance.covariance(part, timed(known))
+        np.zeros(()) if part is None else covariance(part, timed(known))
         for known, part in taught_by
     ]
     together = np.stack(np.broadcast_arrays(*common))
     known_runs = Weighed.of(machine.known)
     explained = np.einsum("i...,ij,j...->...", together, known_runs.precision, together)
-    before = chance.variance(run)
+    before = variance(run)
     left = np.clip(1.0 - explained / before, LEAST_WEIGHT, 1.0)
     return Lesson(
         slower=np.tensordot(known_runs.moved, together, axes=1),
@@ -137,9 +295,9 @@ def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
 
 
 @lru_cache(maxsize=4096)
-def timed(known: KnownRun) -> chance.TimedRun:
-    """Timed part of a known run, as `chance` compares it."""
-    return chance.TimedRun(
+def timed(known: KnownRun) -> TimedRun:
+    """Timed part of a known run, as `covariance` compares it."""
+    return TimedRun(
         shares=dict(known.shares),
         prompt=known.prompt,
         family=known.family,
@@ -153,7 +311,7 @@ def timed(known: KnownRun) -> chance.TimedRun:
     )
 
 
-def _shared(run: chance.TimedRun, machine: Machine, known: KnownRun) -> chance.TimedRun | None:
+def _shared(run: TimedRun, machine: Machine, known: KnownRun) -> TimedRun | None:
     """Part of a time that needs the hardware of a known run; None where no part needs it."""
     same_cards = known.cards == machine.cards
     same_host = known.host == machine.host.name
@@ -162,7 +320,7 @@ def _shared(run: chance.TimedRun, machine: Machine, known: KnownRun) -> chance.T
     return _part(run, of_cards=same_cards, of_host=same_host)
 
 
-def _part(run: chance.TimedRun, *, of_cards: bool, of_host: bool) -> chance.TimedRun | None:
+def _part(run: TimedRun, *, of_cards: bool, of_host: bool) -> TimedRun | None:
     """Part of a time that GPUs take, or processor, RAM and drive; None for no part."""
     there = {
         name: share
@@ -186,7 +344,7 @@ def _of_machine(off: Floats, variance: Floats) -> Floats:
 
 def _covariances(known: tuple[KnownRun, ...]) -> Floats:
     """Covariances of known runs, with their variances on the diagonal, shape (runs, runs)."""
-    together = np.diag([float(chance.variance(timed(run))) for run in known])
+    together = np.diag([float(variance(timed(run))) for run in known])
     for row, first in enumerate(known):
         for column, other in enumerate(known[:row]):
             covariance = _of_two(first, other)
@@ -202,4 +360,4 @@ def _of_two(first: KnownRun, second: KnownRun) -> float:
     shared = [part for part in parts if part is not None]
     if len(shared) < len(parts):
         return 0.0
-    return float(chance.covariance(*shared))
+    return float(covariance(*shared))

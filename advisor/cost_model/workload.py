@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, Refusal
-from advisor.model.draft_heads import draft_heads
+from advisor.model.catalog import draft_heads
 from advisor.model.expert_use import USUAL
 from advisor.model.model import Model
 from advisor.units import Array

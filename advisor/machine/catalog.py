@@ -10,7 +10,7 @@ from advisor.catalog.csv_tables import DATA, RowsByName, read
 from advisor.catalog.name_matching import find, spelled
 from advisor.errors import UnknownName
 from advisor.machine import rows
-from advisor.machine.names import leftovers
+from advisor.machine.names import statements
 from advisor.machine.names.cpu_names import CpuName, CpuNames, contradictions
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid
 from advisor.machine.names.machine_names import MachineNames
@@ -119,7 +119,7 @@ def _machine_named(name: str) -> MachineName:
     """Machine of a name, with the NVLink bridge in the name and the words that no part explains."""
     named = machine_names().match(name)
     if not named.of_cloud and name not in _machine_rows():
-        told = leftovers.note(leftovers.unused(name, _parts(named), _sizes(named)))
+        told = statements.note(statements.unused(name, _parts(named), _sizes(named)))
         named = replace(named, notes=(*named.notes, told) if told else named.notes)
     return _with_bridge(named, name)
 
@@ -159,7 +159,7 @@ def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
     own = row.memory_gib
     sizes = (own, own * gpu.count, gpu.part_gib, gpu.memory_gib)
     parts = (row.name, row.aliases, row.vendor, row.family)
-    told = leftovers.note(leftovers.unused(name, parts, sizes))
+    told = statements.note(statements.unused(name, parts, sizes))
     return (told,) if told else ()
 
 

@@ -27,7 +27,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model import catalog, downloads
+from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
@@ -182,7 +182,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         plain = catalog.repository(model.name)
     else:
         plain = ""
-    weights = plain or downloads.checkpoint(model.name, "FP8")
+    weights = plain or catalog.checkpoint(model.name, "FP8")
     layerwise = f"--kt-gpu-prefill-token-threshold {LONG} --chunked-prefill-size {CHUNK}"
     parts = [
         "python -m sglang.launch_server",

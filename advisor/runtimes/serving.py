@@ -25,7 +25,7 @@ from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
 from advisor.cost_model.workload import DRAFTERS, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
-from advisor.model import catalog, downloads
+from advisor.model import catalog
 from advisor.model.architecture import DELTA, Group, operators
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.runtimes.format_support import check_takes, kinds, loaded_format_of
@@ -118,7 +118,7 @@ def checkpoint(model: Model) -> str:
     """
     if "16-bit" in kinds(model.format):
         return catalog.repository(model.name)
-    return downloads.checkpoint(model.name, model.format)
+    return catalog.checkpoint(model.name, model.format)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from flags import flags, listed
 from advisor.advice.first_run import System, first_run, installers, systems
 from advisor.advice.powershell import powershell
 from advisor.cost_model.estimate import Estimate
-from advisor.model.downloads import downloads
+from advisor.model.catalog import downloads
 from advisor.request.request import Request
 from advisor.runtimes.compare import compare
 from advisor.ui.question.presets import MACHINES

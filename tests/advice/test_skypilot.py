@@ -23,7 +23,7 @@ from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.model.downloads import Download
+from advisor.model.catalog import Download
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM
 from advisor.units import GIB
 

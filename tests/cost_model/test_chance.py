@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.cost_model import chance
-from advisor.cost_model.chance import Component, TimedRun, covariance, noise, variance
+from advisor.cost_model import known_runs
+from advisor.cost_model.known_runs import Component, TimedRun, covariance, noise, variance
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime
 
@@ -13,7 +13,7 @@ HALF = {Route.RESIDENT: 0.5, FixedTime.LAYERS: 0.5}
 ALL = {Route.RESIDENT: 1.0}
 
 
-def component(part: str, same: str, sd: float, family: str = chance.OF_LLAMA_CPP) -> Component:
+def component(part: str, same: str, sd: float, family: str = known_runs.OF_LLAMA_CPP) -> Component:
     """A component of a table."""
     return Component(family=family, part=part, same=same, sd=sd, groups=9, source="by hand")
 
@@ -22,15 +22,15 @@ def component(part: str, same: str, sd: float, family: str = chance.OF_LLAMA_CPP
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small table in place of the fitted one."""
     tables = {
-        chance.OF_LLAMA_CPP: (
+        known_runs.OF_LLAMA_CPP: (
             component("gpu", "", 0.3),
             component("fixed", "phase", 0.4),
             component("", "phase+engine", 0.2),
             component("", "run", 0.1),
         ),
-        chance.OF_OTHERS: (component("gpu", "", 0.5, chance.OF_OTHERS),),
+        known_runs.OF_OTHERS: (component("gpu", "", 0.5, known_runs.OF_OTHERS),),
     }
-    monkeypatch.setattr(chance, "components", tables.__getitem__)
+    monkeypatch.setattr(known_runs, "components", tables.__getitem__)
 
 
 def test_variance_of_a_run() -> None:
@@ -50,7 +50,7 @@ def test_runs_share_what_they_have_in_common() -> None:
 
 def test_another_family_of_engines_shares_the_machine() -> None:
     run = TimedRun(shares=ALL, prompt=False)
-    other = TimedRun(shares=ALL, prompt=False, family=chance.OF_OTHERS)
+    other = TimedRun(shares=ALL, prompt=False, family=known_runs.OF_OTHERS)
     assert covariance(run, other) == pytest.approx(0.3 * 0.5)
     assert covariance(other, run) == pytest.approx(0.3 * 0.5)
 
@@ -65,7 +65,7 @@ def test_a_wider_run_keeps_its_correlation() -> None:
 
 def test_noise_may_be_of_a_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (replace(component("", "run", 0.1), phase="token"),)
-    monkeypatch.setattr(chance, "components", lambda _: rows)
+    monkeypatch.setattr(known_runs, "components", lambda _: rows)
     assert float(variance(TimedRun(shares=ALL, prompt=False))) == pytest.approx(0.01)
     assert float(variance(TimedRun(shares=ALL, prompt=True))) == 0.0
 
@@ -78,12 +78,12 @@ def test_numbers_are_alike_by_their_ratio(
     name: str, first: float, second: float, shared: float
 ) -> None:
     # exp(-|ln(a / b)|) is the smaller over the larger one; lengths have 1,000 tokens more.
-    assert float(chance.likeness(name, first, second)) == pytest.approx(shared)
-    assert float(chance.likeness(name, second, first)) == pytest.approx(shared)
+    assert float(known_runs.likeness(name, first, second)) == pytest.approx(shared)
+    assert float(known_runs.likeness(name, second, first)) == pytest.approx(shared)
 
 
 def test_runs_of_other_users_share_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chance, "components", lambda _: (component("", "phase+users", 0.4),))
+    monkeypatch.setattr(known_runs, "components", lambda _: (component("", "phase+users", 0.4),))
     alone = TimedRun(shares=ALL, prompt=False)
     crowd = TimedRun(shares=ALL, prompt=False, users=4.0)
     prompt = TimedRun(shares=ALL, prompt=True, users=4.0)

@@ -7,9 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from advisor.cost_model import chance, known_runs
-from advisor.cost_model.chance import Component, TimedRun
-from advisor.cost_model.known_runs import Weighed, lesson
+from advisor.cost_model import known_runs
+from advisor.cost_model.known_runs import Component, TimedRun, Weighed, lesson
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.machine.from_spec import machine
@@ -20,16 +19,22 @@ from advisor.machine.spec import MachineSpec
 ON_GPU = {str(Route.RESIDENT): 1.0}
 ON_HOST = {str(Route.IN_PLACE): 1.0}
 PARTS = (
-    Component(family=chance.OF_LLAMA_CPP, part="gpu", same="", sd=0.3, groups=9, source="by hand"),
-    Component(family=chance.OF_LLAMA_CPP, part="cpu", same="", sd=0.3, groups=9, source="by hand"),
-    Component(family=chance.OF_LLAMA_CPP, part="", same="run", sd=0.1, groups=9, source="by hand"),
+    Component(
+        family=known_runs.OF_LLAMA_CPP, part="gpu", same="", sd=0.3, groups=9, source="by hand"
+    ),
+    Component(
+        family=known_runs.OF_LLAMA_CPP, part="cpu", same="", sd=0.3, groups=9, source="by hand"
+    ),
+    Component(
+        family=known_runs.OF_LLAMA_CPP, part="", same="run", sd=0.1, groups=9, source="by hand"
+    ),
 )
 """Machines of the same name differ by 0.3 in each part, runs of one machine by 0.1."""
 
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chance, "components", lambda _: PARTS)
+    monkeypatch.setattr(known_runs, "components", lambda _: PARTS)
     Weighed.of.cache_clear()
     yield
     Weighed.of.cache_clear()
@@ -52,7 +57,7 @@ def run(factor: float, shares: dict[str, float] = ON_GPU, where: Machine = HERE)
         predicted=100.0,
         shares=tuple(shares.items()),
         prompt=False,
-        family=chance.OF_LLAMA_CPP,
+        family=known_runs.OF_LLAMA_CPP,
         engine="llama.cpp",
         format="Q4_K_M",
         experts=False,

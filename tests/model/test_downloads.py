@@ -6,7 +6,7 @@ import pytest
 
 from advisor.advice.first_run import search_page
 from advisor.catalog.csv_tables import texts
-from advisor.model import catalog, downloads
+from advisor.model import catalog
 from advisor.model.by_name.hub_list import hub_list
 from advisor.model.by_name.names import OLLAMA
 from advisor.model.resolve import find
@@ -19,19 +19,19 @@ def test_every_tag_stands_in_the_list_of_ollamas_library() -> None:
         for name, usual in texts(OLLAMA, "name", "usual").items()
         for tag in (usual, *others[name].split())
     }
-    named = {row.ollama for row in downloads.downloads().values() if row.ollama}
+    named = {row.ollama for row in catalog.downloads().values() if row.ollama}
     assert named <= library
     assert len(named) > 150
 
 
 def test_every_model_is_one_that_a_name_leads_to() -> None:
     listed = {row.name for row in hub_list()} | catalog.model_rows().keys()
-    assert downloads.downloads().keys() <= listed
+    assert catalog.downloads().keys() <= listed
 
 
 def test_every_repository_has_an_owner_and_the_models_name() -> None:
     publishers = set()
-    for row in downloads.downloads().values():
+    for row in catalog.downloads().values():
         if row.gguf:
             owner, name = row.gguf.split("/")
             publishers.add(owner)
@@ -61,8 +61,8 @@ def test_a_name_is_given_where_the_format_is_there(
     name: str, form: str, gguf: str, ollama: str
 ) -> None:
     model = catalog.model(name, form)
-    assert downloads.Download.of_gguf(model) == gguf
-    assert downloads.Download.of_ollama(model) == ollama
+    assert catalog.Download.of_gguf(model) == gguf
+    assert catalog.Download.of_ollama(model) == ollama
 
 
 def test_ollama_is_given_no_file_that_its_publisher_divides() -> None:
@@ -80,7 +80,7 @@ def test_a_file_that_lies_here_is_not_downloaded(tmp_path: Path) -> None:
     keys = {**LLAMA_KEYS, "general.name": "Qwen3-8B"}
     path = write(tmp_path / "Qwen3-8B.gguf", "llama", keys, llama_tensors())
     model = find(str(path), None).model
-    assert downloads.Download.of_gguf(model) == ""
+    assert catalog.Download.of_gguf(model) == ""
 
 
 def test_the_dates_are_those_of_the_lists() -> None:

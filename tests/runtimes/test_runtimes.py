@@ -18,7 +18,7 @@ from advisor.errors import Refusal, UnknownName
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.model import catalog, downloads
+from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.by_name.hub_list import FILE
 from advisor.runtimes import ACCELERATE, DEEPSPEED, FLEXGEN, LLAMA_CPP, RUNTIMES, VLLM, runtime
@@ -340,6 +340,6 @@ def test_a_command_names_a_repository_that_exists_or_a_placeholder_that_says_so(
             form,
             repository,
         )
-    assert downloads.checkpoint("Qwen3-32B", "AWQ") == "Qwen/Qwen3-32B-AWQ"
-    assert downloads.checkpoint("DeepSeek-V3", "FP8") == "deepseek-ai/DeepSeek-V3"
-    assert downloads.checkpoint("OPT-13B", "AWQ") == downloads.Download.UNKNOWN
+    assert catalog.checkpoint("Qwen3-32B", "AWQ") == "Qwen/Qwen3-32B-AWQ"
+    assert catalog.checkpoint("DeepSeek-V3", "FP8") == "deepseek-ai/DeepSeek-V3"
+    assert catalog.checkpoint("OPT-13B", "AWQ") == catalog.Download.UNKNOWN

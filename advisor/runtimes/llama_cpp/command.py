@@ -16,7 +16,7 @@ from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.backends import Backend, NumaPolicy
 from advisor.machine.machine import Machine
-from advisor.model import downloads
+from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.units import MIB
@@ -46,7 +46,7 @@ def weights(model: Model) -> str:
     With a repository llama-server also loads the tower for images, which no estimate counts, unless
     it is told not to (server README: `--no-mmproj`).
     """
-    source = downloads.Download.of_gguf(model)
+    source = catalog.Download.of_gguf(model)
     if source:
         return f"-hf {source} --no-mmproj"
     return f"-m {shlex.quote(model.gguf_file)}"

@@ -17,7 +17,7 @@ from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.machine import Machine
-from advisor.model import downloads
+from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split
@@ -84,19 +84,19 @@ def get_line(model: Model) -> str:
     """Command line that downloads a model; empty where no repository is known
     (lmstudio-ai/docs, 3_cli/0_local-models/get.md at 421dd43).
     """
-    source = downloads.Download.of_gguf(model)
+    source = catalog.Download.of_gguf(model)
     if not source:
         return ""
     repository, _, form = source.partition(":")
     chosen = f"@{form}" if form else ""
-    return f"lms get {downloads.Download.HUB}/{repository}{chosen}"
+    return f"lms get {catalog.Download.HUB}/{repository}{chosen}"
 
 
 def key(model: Model) -> str:
     """Name under which `lms` lists a downloaded model: that of its repository, or of its file where
     no repository is known.
     """
-    repository = downloads.Download.of_gguf(model).partition(":")[0]
+    repository = catalog.Download.of_gguf(model).partition(":")[0]
     if repository:
         return repository.rpartition("/")[2].removesuffix("-GGUF").lower()
     return shlex.quote(f"{model.name.rpartition('/')[2]}-{model.format}".lower())

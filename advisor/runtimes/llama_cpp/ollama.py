@@ -25,7 +25,7 @@ from advisor.cost_model.runtime import ServerSetup, WeightFiles, variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model import downloads
+from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split, passes
@@ -123,7 +123,7 @@ def source_of(model: Model) -> str:
     """Source in a Modelfile: a name that Ollama downloads, or a file where no such name is
     known.
     """
-    name = downloads.Download.of_ollama(model)
+    name = catalog.Download.of_ollama(model)
     if name:
         return name
     return f"./{model.gguf_file}"
