@@ -11,17 +11,18 @@ import numpy.typing as npt
 from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
-from advisor.cost_model.arrangement import Arrangement
-from advisor.cost_model.cache_kernels import (
+from advisor.cost_model.additions import (
     CacheKernelRow,
     further_seconds,
+    launch_cost,
     slow_kernel,
     slowed_prompt,
     slowed_step,
+    with_launches,
 )
+from advisor.cost_model.arrangement import Arrangement
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
 from advisor.cost_model.known_runs import OF_LLAMA_CPP, OF_OTHERS, Lesson, TimedRun, learnt, lesson
-from advisor.cost_model.launch_costs import launch_cost, with_launches
 from advisor.cost_model.placement import (
     Location,
     Placement,
@@ -242,7 +243,7 @@ class Estimate:
         return lesson(self.chance(time, prompt=prompt), self.machine)
 
     def chance(self, time: StepTime, *, prompt: bool) -> TimedRun:
-        """Timed part of a token or of the prompt, as `chance` compares it.
+        """Timed part of a token or of the prompt, as `covariance` compares it.
 
         Without a GPU, fixed costs count as the processor's.
         """

@@ -10,8 +10,8 @@ standard deviations (data/generated/chance.csv) are fitted by `python -m lab.cha
 predictions that were made without the run's publisher.
 
 The components say how times of one machine vary together: C between the known runs, c between them
-and another time, and V the variance of that time. With y = log(measured time / predicted time) of the
-known runs, and D the variance that is added to runs that may be faults,
+and another time, and V the variance of that time. With y = log(measured time / predicted time) of
+the known runs, and D the variance that is added to runs that may be faults,
 
     A = (C + D)^-1      mean of log(time / predicted time) = c' A y      variance = V - c' A c
 

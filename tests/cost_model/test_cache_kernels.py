@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.catalog.constants import Constants
-from advisor.cost_model.cache_kernels import cache_kernels, slow_kernel
+from advisor.cost_model.additions import cache_kernels, slow_kernel
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload

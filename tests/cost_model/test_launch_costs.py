@@ -3,8 +3,8 @@
 import pytest
 
 from advisor.catalog.constants import Constants
+from advisor.cost_model.additions import launch_cost
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.launch_costs import launch_cost
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine

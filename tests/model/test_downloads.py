@@ -69,9 +69,9 @@ def test_ollama_is_given_no_file_that_its_publisher_divides() -> None:
     # GLM-4.5-Air in Q4_K_M is 70 GB, in two parts; gpt-oss-120b is in Ollama's own library
     large = catalog.model("GLM-4.5-Air", "Q4_K_M")
     assert large.file_bytes > 50e9
-    assert downloads.Download.of_gguf(large)
-    assert downloads.Download.of_ollama(large) == ""
-    assert downloads.Download.of_ollama(catalog.model("gpt-oss-120b", "MXFP4")) == "gpt-oss:120b"
+    assert catalog.Download.of_gguf(large)
+    assert catalog.Download.of_ollama(large) == ""
+    assert catalog.Download.of_ollama(catalog.model("gpt-oss-120b", "MXFP4")) == "gpt-oss:120b"
 
 
 def test_a_file_that_lies_here_is_not_downloaded(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ from advisor.advice.table.many_machines import (
 )
 from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants
+from advisor.cost_model.additions import launch_cost
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.launch_costs import launch_cost
 from advisor.cost_model.measured_constants import constants_of
 from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.cost_model.runtime import Runtime

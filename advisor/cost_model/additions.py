@@ -1,10 +1,15 @@
-"""Cache types without a fast kernel in an engine on a backend.
+"""Times that are added to a step beside its schedule, each where one circumstance calls for it.
 
-A packed cache is smaller, but not always faster: where a backend has no kernel that reads a type,
-attention unpacks it anew for each token, or the processor computes it. Each row of
-data/runtimes/cache_kernels.csv says how many times slower that was measured.
+A slow processor starts a layer's kernels late: the fixed cost of a layer is fitted to cards in
+desktops and servers, and a row of data/hardware/launch_costs.csv says how much longer a board of a
+few slow cores takes, by patterns of the names of processors, and of GPUs on such a board.
+
+A type of the cache may have no fast kernel: a packed cache is smaller, but where a backend has no
+kernel that reads a type, attention unpacks it anew for each token, or the processor computes it.
+Each row of data/runtimes/cache_kernels.csv says how many times slower that was measured.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,11 +19,54 @@ import numpy as np
 from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.units import Array
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaunchCostRow:
+    """One row of data/hardware/launch_costs.csv."""
+
+    pattern: str  # pattern of names of processors and GPUs, in lower case
+    seconds: float  # time beyond the fitted one for a layer [s]
+    source: str
+    source_date: str
+    note: str
+
+
+@cache
+def _rows() -> Sequence[tuple[re.Pattern[str], float]]:
+    rows = read(DATA / "hardware/launch_costs.csv", LaunchCostRow)
+    return [(re.compile(row.pattern), row.seconds) for row in rows]
+
+
+@cache
+def _of_names(names: tuple[str, ...]) -> float:
+    costs = (
+        seconds for pattern, seconds in _rows() for name in names if pattern.search(name.casefold())
+    )
+    return max(costs, default=0.0)
+
+
+def launch_cost(machine: Machine) -> float:
+    """Time of a layer on the GPU beyond the fitted fixed cost; 0 for usual machines [s]."""
+    if not machine.gpus:
+        return 0.0
+    return _of_names((machine.host.name, *(gpu.name for gpu in machine.gpus)))
+
+
+def with_launches(time: StepTime | None, layers: Array, cost: float) -> StepTime | None:
+    """Step with the time to start the kernels of a number of layers on the GPU."""
+    if time is None or not cost:
+        return time
+    further = cost * np.asarray(layers, dtype=float)
+    parts = dict(time.parts)
+    parts[FixedTime.LAYERS] = parts.get(FixedTime.LAYERS, 0.0) + further
+    return replace(time, total=time.total + further, parts=parts)
+
 
 AT = 512.0  # prompt at which the factors of prompts were measured [tokens]
 DEEPENING = 0.21
