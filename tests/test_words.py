@@ -1,6 +1,7 @@
 """Words of the code: names that say what a thing is, and a class name that means one class."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -76,3 +77,25 @@ def test_a_class_name_means_one_class():
     )
     several = sorted(name for name, classes in names.items() if classes > 1)
     assert not several, f"classes of one name: {', '.join(several)}"
+
+
+OTHERWISE = re.compile(r"[;,:.] else\b|\bor else\b|^else\b")
+"""A second meaning behind "else", which a reader has to find out."""
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names of a module's classes and functions, each with its docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield getattr(node, "name", "module"), text
+
+
+def test_the_first_sentence_of_a_docstring_says_one_thing() -> None:
+    first = {
+        name: " ".join(text.partition("\n\n")[0].split())
+        for tree in trees(PACKAGE)
+        for name, text in docstrings(tree)
+    }
+    assert {name: words for name, words in first.items() if OTHERWISE.search(words)} == {}

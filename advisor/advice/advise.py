@@ -380,7 +380,9 @@ def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
 
 
 def _refused_format(model: Model, best: Estimate | None, estimates: Iterable[Estimate]) -> str:
-    """Why the format asked for does not run here where another one does; else empty."""
+    """Reason why the requested format does not run here, where another format does; empty in other
+    cases.
+    """
     if best is None or best.model.format == model.format:
         return ""
     usual = [each for each in estimates if each.runtime.mainstream]

@@ -149,7 +149,7 @@ def _usual_system(estimate: Estimate) -> System:
 
 
 def _free(answer: Answer) -> BriefWay | None:
-    """What is decided for where that is free, else another model, else a free setting."""
+    """Free decision, other model or free setting, in this order."""
     advice = answer.advice
     decided = advice.decision.option
     if decided is not None and decided.loss is not None and decided.speed is not None:

@@ -174,7 +174,7 @@ class Decision:
 
     @property
     def close(self) -> bool:
-        """Whether something else would do as well."""
+        """Whether another option would do as well."""
         return self.rival is not None
 
 
@@ -209,7 +209,9 @@ def _thoughtless_in_time(case: Situation) -> Option | None:
 
 
 def _finishing(case: Situation) -> Option | None:
-    """The cheapest that does the work in time: an API where texts may leave, else hardware."""
+    """Cheapest option that does the work in time: an API where texts may leave, hardware
+    elsewhere.
+    """
     if not case.demand.counted:
         return None
     return _cheapest_met(case)

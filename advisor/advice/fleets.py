@@ -78,7 +78,7 @@ def _as_option(question: Question, fleet: ServingFleet) -> Option | None:
 
 
 def _hours_rented(question: Question) -> float:
-    """Hours a day that rented machines of a fleet run: as typed, else day and night [h]."""
+    """Hours a day that rented machines of a fleet run: as typed, or day and night [h]."""
     typed = question.money.rented_hours_per_day
     return 24.0 if typed is None else typed
 

@@ -195,7 +195,7 @@ def as_probed(
 
 
 def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
-    """Cores from the catalogue, else the largest thread count probed."""
+    """Cores from the catalogue, or the largest probed number of threads."""
     try:
         return HOSTS.find(cpu).cores
     except UnknownName:

@@ -309,7 +309,7 @@ def seen_machine(
 def _gpus(
     cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration, notes: list[str]
 ) -> tuple[Gpu, ...]:
-    """GPUs as typed, else as detected with measured rates; a note names each unknown one."""
+    """GPUs as typed, or as detected with measured rates; a note names each unknown one."""
     if inputs.gpu is not None:
         return tuple(from_spec.machine(inputs).gpus)
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
@@ -343,7 +343,7 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
 def _seen_host(
     seen: HostFacts, inputs: MachineSpec, measured: Calibration, notes: list[str]
 ) -> Host:
-    """Processor and RAM; the measured bandwidth of RAM, else an assumed one with a note."""
+    """Processor and RAM, with measured bandwidth; an assumed one has a note."""
     if inputs.ram_gbs is None:
         bandwidth = measured.figure("ram_read")
     else:
@@ -369,7 +369,7 @@ def _seen_host(
 
 
 def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -> Quantity:
-    """Bandwidth of RAM from the processor's catalogue row, else from a typical one [B/s]."""
+    """Bandwidth of RAM from the processor's catalogue row, or of a typical processor [B/s]."""
     name = inputs.cpu or seen.name
     try:
         typical = from_catalog.host(name, Quantity.given(float(seen.memory_total)))
@@ -387,7 +387,7 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
 def _seen_disk(
     inputs: MachineSpec, measured: Calibration, read_ahead: Quantity, notes: list[str]
 ) -> Disk:
-    """Drive as typed, else as measured, else a typical one with a note."""
+    """Drive as typed, as measured, or a typical one with a note."""
     if inputs.disk_gbs is not None or inputs.disk is not None:
         return from_spec.drive(inputs)
     figure = measured.figure("disk_read_direct")

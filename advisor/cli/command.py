@@ -71,7 +71,7 @@ def remark(args: argparse.Namespace, notes: Iterable[str]) -> None:
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:
-    """Print a record as JSON if `--json` was given, else its text.
+    """Print a record as JSON if `--json` was given, and as text if not.
 
     A long list has one record a line, which is several times quicker to write than an indented one.
     """

@@ -26,7 +26,9 @@ DRIVERS_PART = 0.9
 
 
 def _sold_gib(gpu: Gpu) -> float:
-    """Memory that a card is sold with, of which its driver keeps a part; else what it has [GiB]."""
+    """Memory of a card as sold, where its driver keeps a part of it; the stated memory of others
+    [GiB].
+    """
     size = float(gpu.memory.value) / GIB
     row = catalog.GPUS.rows().get(gpu.name)
     if row is not None and DRIVERS_PART * row.memory_gib < size < row.memory_gib:

@@ -367,7 +367,7 @@ class Machine:
 
     @property
     def form(self) -> Form:
-        """Form: the one that its name says, else that of its parts."""
+        """Form of the machine, from its name or from its parts."""
         if any(gpu.vendor == "Apple" for gpu in self.gpus):
             return Form.MAC
         if self.sold_as is not None:

@@ -209,7 +209,7 @@ def _too_slow(host: str | None) -> NetworkError:
 
 
 def _instead(host: str | None) -> str:
-    """What else a person may do where the Hub does not answer; nothing for other hosts."""
+    """Advice for a person where the Hub does not answer; empty for other hosts."""
     if host != urlsplit(endpoint()).hostname:
         return ""
     return ", or give the model's config.json or GGUF file"

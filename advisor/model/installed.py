@@ -223,7 +223,7 @@ def _hugging_face(kind: str, walk: Walk) -> Iterator[InstalledModel]:
 
 
 def _snapshot(walk: Walk, folder: Path) -> Path | None:
-    """The commit that `main` means, else the last by name."""
+    """Commit that `main` means, or the last one by name."""
     snapshots = list(walk.folders(folder / "snapshots"))
     main = walk.text(folder / "refs" / "main", MANIFEST).strip()
     return next(

@@ -89,7 +89,7 @@ def per_layer(architecture: Architecture) -> PerLayer:
         return np.array(list(map(number, architecture.cache)), dtype=float)
 
     def with_any(fits: Callable[[Tensor], bool]) -> Floats:
-        """1 for layers with such a tensor, else 0."""
+        """Mask of layers with such a tensor, 1 or 0."""
         return np.array([float(any(map(fits, held.values()))) for held in architecture.by_layer])
 
     def total(*roles: str, of: str = "rows") -> Floats:

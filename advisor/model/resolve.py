@@ -223,7 +223,7 @@ def _existing(path: Path) -> Path:
 
 
 def _cached_name(file: Path) -> str:
-    """Name of a cached repository, or of a folder that is called as a model; else empty."""
+    """Name of a cached repository, or of a folder with a model's name; empty for others."""
     folders = file.absolute().parent
     cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
     if is_named(folders.name):
@@ -257,7 +257,7 @@ def from_config(
 
 
 def _own_name(values: Mapping[str, object]) -> str:
-    """Name of a config.json's model: its origin, else its family."""
+    """Name of a config.json's model: its origin, or its family."""
     origin = values.get("_name_or_path")
     if isinstance(origin, str):
         last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1]
@@ -330,7 +330,7 @@ def _undescribed(described: Described) -> Refusal:
 
 
 def _chosen(described: Described, form: str | None) -> ResolvedModel:
-    """Model in the requested format, else the stored one, else the usual one, with a note."""
+    """Model in the requested, the stored or the usual format, in this order, with a note."""
     notes = described.notes
     if described.model is not None and form in (None, described.model.format):
         model = described.model

@@ -344,7 +344,7 @@ def from_ollama(text: str) -> ServerReading:
 
 
 def _above_zero(value: object) -> float | None:
-    """A finite number above zero; None for anything else."""
+    """Finite number above zero; None for any other value."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LARGEST:
         return float(value)
     return None

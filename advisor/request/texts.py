@@ -113,7 +113,7 @@ def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
 
 
 def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
-    """A machine of parts, else those that the form began with; the page Find had no card."""
+    """Machine of parts, or the parts that the form began with; the page Find had no card."""
     drive = {"disk": typed.get("disk", from_spec.TYPICAL.disk)}
     host = {"cpu": from_spec.TYPICAL.host, "ram_gb": f"{from_spec.TYPICAL.ram_gib:g}"}
     host |= {name: text for name, text in typed.items() if name in host}

@@ -85,7 +85,7 @@ async def of_link(scope: "Scope") -> bytes:
 
 
 def _origin(scope: "Scope") -> str:
-    """Address of the Advise page: public where that is set, else as the reader called it."""
+    """Address of the Advise page: the public one where it is set, or that which the reader used."""
     if os.environ.get(PUBLIC_VARIABLE, "").strip():
         return base()
     fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

@@ -124,7 +124,9 @@ def _needed() -> "Mapping[str, Response]":
 
 
 def _dressed(messages: "list[Message]", answer: bytes, titled: bytes) -> "list[Message]":
-    """Page with sheet and answer in its body, title and scripts in its head; all else as it is."""
+    """Page with style sheet and answer in its body, and title and scripts in its head; the rest
+    unchanged.
+    """
     start, *rest = messages
     headers = dict(start["headers"])
     if not headers.get(b"content-type", b"").startswith(b"text/html"):

@@ -125,8 +125,9 @@ def _automatic(run: MeasuredRun, words: str, **changes: object) -> list[Edit]:
 
 
 def _in_formats(run: MeasuredRun, least: float = 0.0, most: float = np.inf) -> Edits:
-    """Other formats of the same model, of sizes relative to the present one, each in the present
-    layout, else in the first automatic one that fits.
+    """Edits to other formats of the same model, by their size relative to the present one.
+
+    Each is in the present layout, or in the first automatic one that fits.
     """
     for form in FORMATS:
         with suppress(Refusal):

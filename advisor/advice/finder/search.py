@@ -269,9 +269,7 @@ class Findings:
 
     @property
     def least_in_tiers(self) -> float:
-        """Least speed of machines with experts in tiers: as stated, else that of reading
-        [tokens/s].
-        """
+        """Least speed of machines with experts in tiers: as stated, or reading speed [tokens/s]."""
         return self.request.min_tps or self.question.money.reading_tps
 
     @lazy

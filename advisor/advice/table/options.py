@@ -231,7 +231,9 @@ def _loss_of(edit: Edited) -> float | None:
 
 
 def _price(question: Question, edit: Edited) -> Price:
-    """Price of a change: 0 if free, else of the part that it takes; unknown for a better slot."""
+    """Price of a change: 0 for a free one, that of its part for others; unknown for a better
+    slot.
+    """
     if edit.cost.startswith(FREE):
         return Price(note=edit.cost)
     if edit.ram:

@@ -193,8 +193,10 @@ def _divided_alike(before: Placement | None, now: Placement | None) -> bool:
 
 
 def _possible(kind: MachineKind, run: Run, least: Floats) -> Mask:
-    """False where the model cannot fit or be fast enough, shape (requests, machines): where GPUs
-    cannot hold all of it; else where a part outside them can neither fit nor be read fast enough.
+    """Mask of machines that may hold the model and be fast enough, shape (requests, machines).
+
+    It is False where GPUs cannot hold all of the model, and a part outside them can neither fit nor
+    be read fast enough.
     """
     model, work = run.beside_machines
     machine = kind.machine

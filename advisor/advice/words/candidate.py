@@ -104,7 +104,7 @@ def _why_not(option: Option) -> str:
 
 
 def _beside_the_decision(option: Option, advice: Comparison) -> str:
-    """What comes before it, where that is something else."""
+    """Words on the decision, where it is not the candidate."""
     decided = advice.decision.option
     if decided is None:
         return " only where nothing free is enough"

@@ -337,7 +337,7 @@ def _free(advice: Comparison, option: Option) -> list[str]:
 
 
 def _briefly(name: str) -> str:
-    """A setting by the flag that its name holds, else by its name without what it replaces."""
+    """Setting by the flag in its name, or by its name without the part that it replaces."""
     flag = re.search(r"\((-[^)]*)\)", name)
     if flag is not None:
         return flag.group(1)
@@ -467,7 +467,9 @@ def _given(option: Option, kept: Option) -> str:
 
 
 def _answered(option: Option, kept: Option) -> str:
-    """Time of an answer with a purchase, where much of it goes to thinking now; else empty."""
+    """Time of an answer with a purchase; empty where little of the present time goes to
+    thinking.
+    """
     if kept.thinking_seconds < LATE or option.speed is None:
         return ""
     return f": an answer in {duration(option.answer_seconds)}"

@@ -141,7 +141,7 @@ def _layers(estimate: Estimate, facts: EngineRun) -> str:
 
 
 def _day(facts: EngineRun | None) -> str:
-    """Day of the run as its tool states it, else today."""
+    """Day of the run as its tool states it; today where it states none."""
     stated = facts.when[:10] if facts else ""
     return stated or date.today().isoformat()
 

@@ -49,7 +49,9 @@ _of_file = lru_cache(maxsize=256)(Model.scaled)
 def _stored(
     row: PublishedRow, runtime: Runtime, size: float | None, architecture: Architecture
 ) -> str:
-    """Catalogue format of a row: the stated one, else that of the model's name, else the usual."""
+    """Catalogue format of a row: as stated, that of the model's name, or the usual one, in this
+    order.
+    """
     words = row.quant or _format_in_name(row.model)
     if not words and not size:
         return _usual(row, runtime)
@@ -81,7 +83,7 @@ def _format_in_name(model: str) -> str:
 
 
 def _usual(row: PublishedRow, runtime: Runtime) -> str:
-    """Format that a runtime runs where none is stated: the native one, else its default."""
+    """Format that a runtime runs where none is stated: the native one, or its default."""
     match = _known(row.model)
     native = match.native if match else ""
     if runtime is MLX:

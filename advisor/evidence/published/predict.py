@@ -160,7 +160,7 @@ def batched(row: PublishedRow, case: Case) -> Case:
 
 
 def _sequences(row: PublishedRow, case: Case) -> float:
-    """Sequences in a batch: as stated, else the most that fit in memory for throughput runs."""
+    """Sequences in a batch: as stated, or for throughput runs the most that fit in memory."""
     running = figure("requests at once", row.other_metric)
     if row.batch or running is not None:
         return row.batch or max(running or 0.0, 1.0)
@@ -512,7 +512,7 @@ def _copying(row: PublishedRow) -> Runtime:
 
 
 def _runtime(row: PublishedRow) -> Runtime:
-    """Engine of a row, else the likeliest runtime."""
+    """Engine of a row, or the likeliest runtime where it names none."""
     named = engine(row.runtime, row.category)
     if named in (LLAMA_CPP, None) and stated("shared layers", row.source_words):
         return LLAMA_CPP_TENSOR

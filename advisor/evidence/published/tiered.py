@@ -224,7 +224,7 @@ def _work(row: PublishedRow, engine: TieredEngine) -> Workload:
 
 
 def _drafts(row: PublishedRow, engine: TieredEngine) -> Mapping[str, Any]:
-    """Drafting fields of a request: as a row states them, else the engine's."""
+    """Drafting fields of a request, as a row states them or by the engine's default."""
     words = row.draft.casefold()
     if words.startswith("none") or (not words and not engine.drafted):
         return {}

@@ -125,8 +125,10 @@ many: names round, and count the tables of tokens or leave them out."""
 
 
 def _of_named_use(row: HubRow, model: Named, generic: bool) -> Named:
-    """Model whose use of experts is that of its name where nobody described its layers; else with a
-    sentence where the two differ.
+    """Model whose use of experts agrees with its name.
+
+    Where nobody described its layers the use is that of the name; where layers are described and
+    differ from it, a sentence says so.
     """
     size = names.stated_size(names.take_apart(JOINED_SIZES.sub(r"\1-", row.name)))
     used = model.architecture.active_params
@@ -175,7 +177,9 @@ def longer_context(text: str, model: Named) -> Named:
 
 
 def _context_of_row(text: str) -> int:
-    """Context of the row of the list that has a name, with or without its publisher; else 0."""
+    """Context of the row of the list that has a name, with or without its publisher; 0 without
+    one.
+    """
     stripped = text.strip()
     if "/" in stripped:
         row = hub_list().named(stripped)
@@ -198,7 +202,7 @@ def _context_of_name(text: str) -> int:
 
 
 def _row_of(text: str, model: Named) -> HubRow | None:
-    """Row of the list that a text names exactly, else the row that it was read as."""
+    """Row of the list that a text names exactly, or the row that it was read as."""
     exact = hub_list().named(text) if "/" in text else None
     if exact is not None:
         return exact

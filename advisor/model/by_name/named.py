@@ -143,7 +143,7 @@ def _says_less(name: names.ModelName, row: ArchitectureSpec) -> bool:
 
 
 def _with_publisher(text: str, joint: str) -> str:
-    """Repository of a name that begins with its publisher, `Qwen_Qwen3-32B`; else empty."""
+    """Repository of a name that begins with its publisher (`Qwen_Qwen3-32B`); empty for others."""
     publisher, _, rest = text.strip().partition(joint)
     known = rest and "/" not in text and hub_list().has_publisher(publisher)
     if known:

@@ -67,7 +67,7 @@ def readings(name: ModelName) -> Iterator[KnownRow | None]:
 
 
 def _same_words(name: ModelName) -> KnownRow | None:
-    """Model with exactly these words: of the catalogue, else the nearest of a maker."""
+    """Model with exactly these words: of the catalogue, or the nearest of a maker."""
     if not name.key or name.key in catalogue_keys():
         return catalogue_keys().get(name.key)
     row = min(

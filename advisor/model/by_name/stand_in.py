@@ -182,8 +182,11 @@ def family_of(row: KnownRow) -> str:
 
 
 def _of_kind(row: KnownRow, size: names.StatedSize) -> bool:
-    """Whether a known model may be of a name's kind: one with experts if active weights are stated,
-    a dense one if it has none; else also one with experts whose name states none either.
+    """Whether a known model may be of a name's kind.
+
+    It has experts if the name states active weights, and is dense if the name states a model
+    without experts. A name that states neither also takes a model with experts whose own name
+    states neither.
     """
     if size.active is not None or row.experts == 0:
         return (row.experts > 0) == (size.active is not None)

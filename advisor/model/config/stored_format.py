@@ -431,7 +431,7 @@ ASIDE = ("input", "output", "activation", "kv_cache", "cache", "bias", "layer", 
 
 
 def _aside(name: str) -> bool:
-    """Whether an object is of something else than the weights of all modules."""
+    """Whether an object describes something other than the weights of all modules."""
     return "." in name or any(word in name for word in ASIDE)
 
 

@@ -129,7 +129,7 @@ def _reading(
 
 
 def _held(file: DriveFile) -> str:
-    """Warning where the page cache keeps a part of the file; else empty."""
+    """Warning where the page cache keeps a part of the file; empty where it keeps none."""
     share = direct_reads.still_cached(file)
     if share <= direct_reads.HELD:
         return ""

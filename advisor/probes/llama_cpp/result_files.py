@@ -247,7 +247,9 @@ def _text(row: Row, path: str) -> str:
 
 
 def _checked(row: Row, key: str, mark: str) -> float | None:
-    """Number from 0 up, None if missing; InputError for anything else, and by its mark."""
+    """Number from 0 up; None for a missing one. Raises InputError with the mark of any other
+    value.
+    """
     value = row.get(key)
     if value is None:
         if mark in "!+":

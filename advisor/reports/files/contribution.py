@@ -106,7 +106,7 @@ def _row(document: ReportDocument, result: MeasuredResult) -> dict[str, str]:
 
 
 def _ram_gbs(document: ReportDocument) -> str:
-    """Sustained read rate of RAM, if measured or typed [GB/s]; else empty."""
+    """Sustained read rate of RAM, measured or typed; empty without one [GB/s]."""
     rates = (
         re.fullmatch(r"([\d.,]+) GB/s", figure.value)
         for figure in document.assumptions

@@ -64,7 +64,9 @@ def _tells(best: Estimate) -> bool:
 
 
 def _assumed(best: Estimate, machine: Machine) -> str:
-    """Speed that is assumed of what bounds the answer, else of its RAM; empty where none counts."""
+    """Assumed speed of the part that limits the answer, or of the RAM; empty where none is
+    assumed.
+    """
     parts = {Route.IN_PLACE.limit: ("The memory speed", machine.host.bandwidth)}
     if machine.disk is not None:
         parts[Route.PAGED.limit] = "The speed of the drive", machine.disk.sequential

@@ -202,7 +202,7 @@ def load_and_servers(answer: Answer) -> None:
 
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Answer: name_of})
 def _simulated(answer: Answer) -> ServerLoad | None:
-    """Load on the chosen runtime, else on the fastest that queues requests."""
+    """Load on the chosen runtime, or on the fastest that queues requests."""
     return load_on(answer.advice.meant(), answer.nouns.request)
 
 

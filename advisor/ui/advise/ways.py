@@ -161,8 +161,8 @@ def _another_model(answer: Answer) -> Way | None:
 
 
 def _free_setting(answer: Answer) -> Way | None:
-    """The best free setting: thinking off where thought is what one waits for, else a format, a
-    cache or another setting.
+    """Best free setting: thinking off where thought takes most of the time, or a format, a cache or
+    another setting.
     """
     advice = answer.advice
     decided = advice.decision.option

@@ -188,7 +188,9 @@ def _import() -> str:
 
 
 def _given() -> tuple[str | bytes, str]:
-    """Pasted result, else the file's, with its name; raises InputError of none or a large one."""
+    """Pasted result, or that of the file, with its name; raises InputError for none, or a large
+    one.
+    """
     file = st.session_state["import_file"]
     text = str(st.session_state["import_text"] or "").strip()
     if text:

@@ -387,7 +387,9 @@ def _speed(estimate: Estimate) -> float | None:
 
 
 def _last_request(request: Request) -> tuple[Model, Workload]:
-    """Model and request of the visitor's question, else a usual one, or of a model picked here."""
+    """Model and request of the visitor's question, a usual one, or one of a model that is picked
+    here.
+    """
     model = resolve.find(current.MODEL).model
     work = Workload()
     with suppress(AdvisorError):

@@ -317,7 +317,7 @@ def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
 
 
 def _first(answer: Findings, kind: OfferKind) -> Hit | None:
-    """Cheapest machine that many run, else the cheapest; None without any."""
+    """Cheapest machine that many people run, or the cheapest of all; None without any."""
     least = _above_owned()
     able = (hit for hit in answer.best if hit.priced and hit.offer in kind.offers)
     fast = [hit for hit in able if hit.decode >= least]

@@ -82,7 +82,7 @@ def probes() -> bool:
 
 
 def _stated(name: str, *, usual: bool) -> bool:
-    """Value of a setting, else the usual one; InputError for a value that is not allowed."""
+    """Value of a setting, or its default; raises InputError for a value that is not allowed."""
     setting = os.environ.get(name, "").strip()
     if not setting:
         return usual

@@ -264,7 +264,7 @@ def _windows(
 
 
 def _routed(config: Config, facts: ArchitectureSpec, first: int) -> list[bool]:
-    """Whether each layer has experts: as the file lists it, else all but the first."""
+    """Whether each layer has experts: as the file lists it, or in all layers but the first."""
     words = config.words("mlp_layer_types")
     if words:
         listed = of_layers(config, facts, "mlp_layer_types", words)
