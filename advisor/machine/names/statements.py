@@ -49,6 +49,7 @@ class Statements:
     ram_gib: float | None = None  # all RAM, where the name says how much of it is free [GiB]
     wsl: bool = False  # Linux inside of Windows
     watts: float | None = None  # limit of power [W]
+    power_share: float | None = None  # limit of power as a share of the usual one [%]
     words: tuple[str, ...] = ()  # the statements as they are written
 
 
@@ -70,6 +71,7 @@ def statements(text: str) -> Statements:
     free, _ = taken("free of ram")
     wsl, _ = taken("wsl")
     watts, _ = taken("power limit")
+    share, _ = taken("power share")
     return Statements(
         text=" ".join(text.split()),
         gpu_gib=_number(part) * PER_UNIT[unit] if part else None,
@@ -77,6 +79,7 @@ def statements(text: str) -> Statements:
         ram_gib=float(free[2]) if free else None,
         wsl=wsl is not None,
         watts=_number(watts) if watts else None,
+        power_share=_number(share) if share else None,
         words=tuple(taken_words),
     )
 
@@ -101,8 +104,7 @@ def applied(stated: Statements, named: MachineName, card: GpuRow | None) -> Mach
         told.append(f"{stated.free_gib:g} of {stated.ram_gib:g} GB of RAM count, as the name says.")
     elif stated.wsl:
         told.append(OF_WSL)
-    if stated.watts is not None:
-        told.append(power_note(stated.watts, card))
+    told.extend(_on_power(stated, card))
     replaced = {named.memory_note} if stated.free_gib is not None else set()
     notes = tuple(note for note in named.notes if note not in replaced)
     return replace(named, spec=spec, notes=(*notes, *told))
@@ -115,14 +117,28 @@ OF_WSL = (
 """What is told of WSL (learn.microsoft.com/windows/wsl/wsl-config, `memory`, read 2026-11-28)."""
 
 
+def _on_power(stated: Statements, card: GpuRow | None) -> Iterator[str]:
+    """Sentence on a limit of power in watts or as a share; empty without one."""
+    usual = card.board_power_w if card else None
+    if stated.watts is not None:
+        yield power_note(stated.watts, card)
+    elif stated.power_share is not None and usual:
+        yield power_note(round(usual * stated.power_share / 100), card)
+    elif stated.power_share is not None:
+        yield f"{stated.power_share:g} % of the usual power {SLOWS}"
+
+
+SLOWS = (
+    "are not counted: a limit of power slows prompts first, and below two thirds of the usual "
+    "power tokens, too."
+)
+
+
 def power_note(watts: float, card: GpuRow | None) -> str:
     """Sentence on a limit of power, which no speed counts."""
     usual = card.board_power_w if card else None
     share = f" of its usual {usual:g} W" if usual and usual > watts else ""
-    return (
-        f"{watts:g} W{share} are not counted: a limit of power slows prompts first, and below two "
-        "thirds of the usual power tokens, too."
-    )
+    return f"{watts:g} W{share} {SLOWS}"
 
 
 def link_note(generation: int, lanes: int) -> str:
@@ -156,7 +172,7 @@ def check_sizes(text: str) -> None:
 
 def without_statements(text: str) -> str:
     """Plain text without the words of all statements."""
-    return any_of("gpu part", "free of ram", "wsl", "power limit").sub(" ", text)
+    return any_of("gpu part", "free of ram", "wsl", "power limit", "power share").sub(" ", text)
 
 
 READ = (

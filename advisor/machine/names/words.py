@@ -54,7 +54,8 @@ DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 UNPLAIN = re.compile(
     r"[.,]|ram|ddr |xtx?s|titans|supers|pair|modded|modified|crs|-\d{1,3}[abcq]\b|\d ?go\b"
     r"|speicher|m[eé]moire|mem[oó]ria|pami|geheugen|bellek|minne|graf|tarjeta|placa|scheda|port[aá]"
-    r"|byte|(?:gpu|card)s? ?[x*]|\d ?(?:pcs?|pi[eè]ce|unit|unid|st|szt|шт|pezzi|adet|kus)| of the"
+    r"|byte|giga|tis\b|(?:gpu|card)s? ?[x*]| of the"
+    r"|\d ?(?:pcs?|pi[eè]ce|unit|unid|st|szt|шт|pezzi|adet|kus)"
     r"|zwei|drei|vier|deux|trois|quatre|d[ou]|tr[eêz]|tř|twee|tv|drie|[cq]uat|fyra|czte|čty|dö|iki|üç"
 )
 """Signs and words that may be written otherwise; texts without any are not searched further."""

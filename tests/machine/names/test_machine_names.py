@@ -377,3 +377,24 @@ def test_cards_are_counted_however_people_count_them(count: int, written: str, c
 @pytest.mark.parametrize("size", ["128 gigabytes of RAM", "128 gbytes RAM", "128GB RAM"])
 def test_sizes_are_read_in_any_spelling(size: str) -> None:
     assert MACHINES.named(f"RTX 3090 and {size}").spec.ram_gb == 128.0
+
+
+@pytest.mark.parametrize(
+    "words", ["@ 80% power limit", "at 80% power", "power limit 80%", "at 80%"]
+)
+def test_a_share_of_the_power_is_said_in_watts_and_not_counted(words: str) -> None:
+    # A board power of 350 W (NVIDIA, GA102 whitepaper, table 9): 80 % are 280 W.
+    notes = MACHINES.named(f"RTX 3090 {words}, 64GB RAM").notes
+    assert any("280 W of its usual 350 W are not counted" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "typed", ["4060ti16gb 64gbram", "3090 24 giga, 64 giga ram",
+              "RTX 4070TiS 16GB 64GB RAM", "RAM: 64, GPU: 3090"],
+)  # fmt: skip
+def test_sizes_without_a_unit_or_a_blank_are_read(typed: str) -> None:
+    assert MACHINES.named(typed).spec.ram_gb == 64.0
+
+
+def test_a_ti_s_is_a_super() -> None:
+    assert MACHINES.named("RTX 4070TiS 16GB, 64GB RAM").spec.gpu == "RTX 4070 Ti Super"
