@@ -1,22 +1,30 @@
-"""Files through which a model's name and an amount of money pass on their way to the verdict.
+"""Ways of a model's name, of an amount of money and of a machine's words through the program.
 
     python -m benchmarks.walk
 
 Calls of one `advise` are watched: a file counts where one of its functions is called with the typed
 name (a text, or a record that holds it) before the tensors are made, or with the typed amount (a
 number, or a record that holds it) until the end.
+
+Calls of one `estimate` show how a reader follows a machine's words until the machine is made. A
+stay is a run of functions of one file that receive a text with the words for the first time;
+tables of facts and errors, which take any text, are no stay. A climb is a step up between the rooms
+of an answer (model and machine below the cost model, advice above), in the order in which their
+functions are first called. The tables are read before, for another machine.
 """
 
 import contextlib
 import io
 import sys
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from advisor.cli.main import main
+from advisor.machine import catalog
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "llama3.1-70b"
@@ -25,6 +33,13 @@ QUESTION = (
     "advise", "--model", NAME, "--gpu", "RTX 3090", "--cpu", "Ryzen 9 7950X", "--ram-gb", "64",
     "--usd-per-kwh", str(AMOUNT), "--json",
 )  # fmt: skip
+MODEL = "llama3.1-8b"
+MACHINE = "RTX 3090 + Ryzen 9 7950X, 64 GB"
+WORDS = ("3090", "7950x")  # words of this machine, in lower case
+BEFORE = "RTX 4090 + Ryzen 7 7700X, 32 GB"  # machine whose answer reads the tables
+TAKE_ANY_TEXT = ("advisor/catalog/", "advisor/errors.py", "advisor/lazy.py")
+ROOMS = {"machine": 0, "model": 0, "cost_model": 1, "advice": 2}  # heights of an answer's rooms
+MADE = ("advisor/machine/from_spec.py", "machine")  # function that makes the machine
 TENSORS = "build"  # function that makes the tensors of a known model (advisor/model/build.py)
 
 
@@ -68,6 +83,103 @@ class Walk:
             self.of_amount[file] = code.co_name
 
 
+class MachineWalk:
+    """Stays of a machine's words, and climbs of the answer."""
+
+    def __init__(self) -> None:
+        self.stays: list[tuple[str, str]] = []  # file and first function of each stay
+        self.rooms: list[str] = []  # rooms in the order of first calls
+        self.made = False
+        self._called: set[tuple[str, str]] = set()
+        self._received: set[tuple[str, str]] = set()
+
+    @property
+    def climbs(self) -> int:
+        """Number of steps up between rooms."""
+        heights = [ROOMS[room] for room in self.rooms]
+        return sum(after > before for before, after in pairwise(heights))
+
+    def watch(self, frame: FrameType, event: str, _: object) -> None:
+        """Note a call, as `sys.setprofile` reports it."""
+        code = frame.f_code
+        if f"{ROOT}/advisor/" not in code.co_filename:
+            return
+        file = str(Path(code.co_filename).relative_to(ROOT))
+        function = (file, code.co_name)
+        self.made |= event == "return" and function == MADE
+        if event != "call":
+            return
+        self._enter(function)
+        received = (frame.f_locals.get(name) for name in _parameters(frame))
+        if not self.made and any(map(has_words, received)):
+            self._receive(function)
+
+    def _enter(self, function: tuple[str, str]) -> None:
+        room = function[0].split("/")[1]
+        new = function not in self._called
+        self._called.add(function)
+        if new and room in ROOMS and self.rooms[-1:] != [room]:
+            self.rooms.append(room)
+
+    def _receive(self, function: tuple[str, str]) -> None:
+        if function in self._received or function[0].startswith(TAKE_ANY_TEXT):
+            return
+        self._received.add(function)
+        if not self.stays or self.stays[-1][0] != function[0]:
+            self.stays.append(function)
+
+
+def has_words(value: object) -> bool:
+    """Whether a value is a text with words of the machine."""
+    return isinstance(value, str) and any(word in value.casefold() for word in WORDS)
+
+
+class LookUps:
+    """Names of the machine's parts that were looked up in the catalogue."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def counted(self, find: Callable[..., Any]) -> Callable[..., Any]:
+        """A reader of names that notes those of the machine."""
+
+        def noted(name: str, *more: Any) -> Any:
+            if has_words(name):
+                self.names.append(name)
+            return find(name, *more)
+
+        return noted
+
+
+@contextlib.contextmanager
+def looked_up() -> Iterator[LookUps]:
+    """Look-ups of names while the catalogue is watched."""
+    look_ups = LookUps()
+    tables = {name: getattr(catalog, name) for name in ("GPUS", "HOSTS", "DISKS", "MACHINES")}
+    for name, table in tables.items():
+        find = look_ups.counted(table.find)
+        setattr(catalog, name, replace(table, find=find, named=look_ups.counted(table.named)))
+    try:
+        yield look_ups
+    finally:
+        for name, table in tables.items():
+            setattr(catalog, name, table)
+
+
+def machine_walked() -> tuple[MachineWalk, LookUps]:
+    """Way of a machine's words through one answer, and the look-ups of its parts."""
+    walk = MachineWalk()
+    quiet = contextlib.redirect_stderr(io.StringIO())
+    with quiet, contextlib.redirect_stdout(io.StringIO()), looked_up() as look_ups:
+        main(("estimate", "--model", MODEL, "--machine", BEFORE, "--json"))
+        sys.setprofile(walk.watch)
+        try:
+            main(("estimate", "--model", MODEL, "--machine", MACHINE, "--json"))
+        finally:
+            sys.setprofile(None)
+    return walk, look_ups
+
+
 def _parameters(frame: FrameType) -> Iterator[str]:
     code = frame.f_code
     return iter(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
@@ -86,6 +198,11 @@ def walked() -> Walk:
 
 
 if __name__ == "__main__":
+    way, look_ups = machine_walked()
+    print(f"The machine's words: {len(way.stays)} stays, {len(look_ups.names)} look-ups of names")
+    for stay in way.stays:
+        print(f"  {stay[0]}: {stay[1]}")
+    print(f"The answer: {way.climbs} climbs between {', '.join(ROOMS)}")
     taken = walked()
     for what, files in (("name until the tensors", taken.of_name), ("amount", taken.of_amount)):
         print(f"The {what}: {len(files)} files")

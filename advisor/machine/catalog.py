@@ -119,7 +119,8 @@ def _machine_named(name: str) -> MachineName:
     """Machine of a name, with the NVLink bridge in the name and the words that no part explains."""
     named = machine_names().match(name)
     if not named.of_cloud and name not in _machine_rows():
-        told = statements.note(statements.unused(name, _parts(named), _sizes(named)))
+        parts = tuple(_parts(named))
+        told = statements.note(statements.unused(name, parts, tuple(_sizes(named))))
         named = replace(named, notes=(*named.notes, told) if told else named.notes)
     return _with_bridge(named, name)
 
