@@ -297,3 +297,10 @@ def test_a_search_is_made_once_for_all_who_ask_the_same(monkeypatch) -> None:
 def test_a_team_is_looked_for_in_the_runtime_that_serves_it_best() -> None:
     test = opened("find", machine="2x 3090 64gb", model="Qwen3-32B", users="8")
     assert ", in AWQ. " in page_text(test)
+
+
+def test_engines_with_experts_in_tiers_stand_on_machines_unless_a_runtime_is_chosen() -> None:
+    asks = {"model": "Qwen3.8-Flash-Next", "machine": "RTX 3060 12GB, Ryzen 7 5700X, 32 GB DDR4"}
+    told = "Free, on what you have: the same model in "
+    assert told in page_text(opened("find", **asks))
+    assert told not in page_text(opened("find", **asks, runtime="llama.cpp"))

@@ -267,6 +267,11 @@ class Findings:
         nouns = (question.model, machine, question.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
         return fastest_in_tiers(machine, estimate(*nouns))
 
+    @lazy
+    def in_any_engine(self) -> "Findings":
+        """The same findings where nobody named a runtime, though one was searched alone."""
+        return replace(self, request=replace(self.request, runtime=None))
+
     @property
     def least_in_tiers(self) -> float:
         """Least speed of machines with experts in tiers: as stated, or reading speed [tokens/s]."""

@@ -1,13 +1,13 @@
 """Purchases within a budget: the best buy, the cheapest and the fastest, by the rules of advice.
 
 Nothing is among them that is no faster than what is owned at its best free setting, that an expert
-finds odd, or whose price is older than half a year.
+finds odd, that reads the model from the drive, or whose price is older than half a year.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from advisor.advice.table.choice import BOUGHT, NOTABLE
+from advisor.advice.table.choice import BOUGHT, NOTABLE, reads_drive
 from advisor.advice.table.option import Option, OptionKind
 
 INTO = (OptionKind.ADD, OptionKind.REPLACE)  # what goes into the present machine
@@ -75,6 +75,7 @@ def _sound(options: Iterable[Option]) -> list[Option]:
         and option.upfront > 0
         and option.dated
         and not option.odd
+        and not reads_drive(option)
     ]
 
 

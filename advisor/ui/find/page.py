@@ -237,7 +237,7 @@ def shown(answer: Findings, kind: OfferKind) -> None:
     level = placements.tone(_level(_first(answer, kind)))
     rows = _rows(answer, kind)
     chosen = [hit for hit in answer.best if hit.offer in kind.offers]
-    way = f"{answer.overload} {way}".strip()
+    way = f"{answer.overload} {way} {_in_tiers(answer, kind)}".strip()
     parts = [heading(first, rest, f"oa-{level}-text"), block("oa-way", f"{way} {_safe()}", "p")]
     if kind is OfferKind.BUY and (bought := _budgeted()):
         parts = [bought, block("oa-way", f"{first} {rest} {way}", "p")]
@@ -301,6 +301,35 @@ def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, st
         speed,
         f"{capitalised(cost)}. {counted} {_wish(answer)}.{told}",
     )
+
+
+def _in_tiers(answer: Findings, kind: OfferKind) -> str:
+    """Engines with experts in tiers: on what one has, free, and on machines that cost less than any
+    that many run; nothing where a runtime is chosen, or where none is bought.
+    """
+    if kind is not OfferKind.BUY or current.present().runtime:
+        return ""
+    findings = answer.in_any_engine
+    told = []
+    if findings.free is not None:
+        told.append(f"Free, on what you have: {_in_engine(findings.free)}.")
+    if findings.in_tiers:
+        least = tokens_per_second(findings.least_in_tiers)
+        hit = findings.in_tiers[0]
+        told.append(
+            f"Cheaper at {least}, with experts in tiers: {hit.title} in {hit.speed.runtime}, "
+            f"{_in_engine(hit)}, {money(hit.upfront or 0.0)}."
+        )
+    return " ".join(told)
+
+
+def _in_engine(hit: Hit) -> str:
+    """An engine's speed and what it asks."""
+    speed = f"{number(hit.decode)} tokens a second"
+    asks = hit.price.note.removeprefix("free, ")
+    if hit.kind is OptionKind.CHANGE:
+        return f"{hit.name}, {speed}, {asks}"
+    return f"{speed}, {asks}"
 
 
 def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
