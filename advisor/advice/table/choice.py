@@ -29,8 +29,9 @@ HALF_AN_HOUR_A_DAY = 15.0
 rather than rented first [h]."""
 HALF_PRICE = 0.5
 """Share of a price from which down a purchase that does nearly the same is taken; assumed."""
-FURTHER_CARD = 1000.0
-"""What two cards must cost less than one to be worth their room, power and heat [USD]; assumed."""
+LEAVES_A_LOT = 1000.0
+"""What a purchase must cost less to be worth the room, power and heat of a further card, or a part
+of the model in RAM [USD]; assumed."""
 RENT_FIRST = 3000.0
 ALL_DAY = 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
@@ -126,24 +127,24 @@ def sensible(reached: Sequence[Option], reading_tps: float) -> Option | None:
 
 
 def _hardly_lesser(reached: Sequence[Option], best: Option, reading_tps: float) -> list[Option]:
-    """Purchases for at most half of the price of the best, beside which it is not notable: with the
-    whole model in the GPUs if the best has it there, of more cards only if that saves a lot.
-    """
+    """Purchases for at most half of the price of the best, beside which it is not notable."""
     most = HALF_PRICE * (best.upfront or 0.0)
     return [
         option
         for option in reached
         if option.kind in BOUGHT
         and (option.upfront or 0.0) <= most
-        and _order(option)[:2] <= _order(best)[:2]
-        and (len(option.bought) <= len(best.bought) or _saves_a_card(option, best))
+        and (_order(option)[:3] <= _order(best)[:3] or _leaves_a_lot(option, best))
         and not _notable(best, option, enough=reads_along(option, reading_tps))
     ]
 
 
-def _saves_a_card(option: Option, best: Option) -> bool:
-    """Whether a purchase leaves so much that a further card and its slot are worth it."""
-    return (best.upfront or 0.0) - (option.upfront or 0.0) >= FURTHER_CARD
+def _leaves_a_lot(option: Option, best: Option) -> bool:
+    """Whether a purchase of the same kind leaves so much that a further card, or a part of the
+    model in RAM, is worth it.
+    """
+    alike = _order(option)[0] <= _order(best)[0]
+    return alike and (best.upfront or 0.0) - (option.upfront or 0.0) >= LEAVES_A_LOT
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:
@@ -245,12 +246,23 @@ def why(option: Option) -> str:
         where = ""
     else:
         where = " Prices are of the United States."
-    why = {
-        OptionKind.RENT: "A smaller machine for rent serves it",
-        OptionKind.CHANGE: "It goes in as it is",
-        OptionKind.MACHINE: "Such machines are run as they are sold",
-    }.get(option.kind, "Many run it, and it goes in as it is")
-    return f"{why}.{used}{old}{where}{price_turns(option)}"
+    return f"{_why_it(option)}.{used}{old}{where}{price_turns(option)}"
+
+
+def _why_it(option: Option) -> str:
+    """Why an option is chosen, prices aside."""
+    kept = option.kept.cost if option.kept else None
+    if option.kind is OptionKind.RENT:
+        if kept is not None and kept.rent + kept.starts:
+            return "A smaller machine for rent serves it"
+        return "At your use its rent costs less than what is bought"
+    if option.kind is OptionKind.CHANGE:
+        return "It goes in as it is"
+    if option.kind is OptionKind.MACHINE and option.parts:
+        return "Many run such cards, and the desktop is built for them"
+    if option.kind is OptionKind.MACHINE:
+        return "Such machines are run as they are sold"
+    return "Many run it, and it goes in as it is"
 
 
 def _why_nothing(

@@ -90,3 +90,11 @@ def plain(name: str) -> str:
     while (shorter := re.sub(r"\s*\([^()]*\)", "", name)) != name:
         name = shorter
     return name
+
+
+def briefly(name: str) -> str:
+    """A setting by the flag that its name holds, else by its name without what it replaces."""
+    flag = re.search(r"\((-[^)]*)\)", name)
+    if flag is not None:
+        return flag.group(1)
+    return plain(re.sub(r" instead of [^\s,]+", "", name))

@@ -16,7 +16,7 @@ from advisor.advice.table.demand import BUSY, LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
-from advisor.advice.words.phrases import after_name, duration, plain
+from advisor.advice.words.phrases import after_name, briefly, duration, plain
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -183,6 +183,9 @@ def _rivals(advice: Comparison) -> list[str]:
     rival = advice.decision.rival
     if rival is None:
         return []
+    step = advice.case.step
+    if rival is advice.options[0] and step is not None:
+        return [CLOSE.format(f"{briefly(step.name)}, free,")]
     if rival is advice.options[0]:
         return [CLOSE.format("keeping what you have")]
     name = f"{plain(rival.name)}{after_name(rival, ' in its place')}"

@@ -1,6 +1,5 @@
 """Second line of a verdict: what is decided for, in sentences each shorter than the one before."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from advisor.advice.comparison import Comparison
@@ -11,7 +10,14 @@ from advisor.advice.table.choice import FASTER, begins_late
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
-from advisor.advice.words.phrases import after_name, dated, duration, hours_rented, plain
+from advisor.advice.words.phrases import (
+    after_name,
+    briefly,
+    dated,
+    duration,
+    hours_rented,
+    plain,
+)
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
 from advisor.request.wants import Texts
@@ -125,7 +131,7 @@ def _thoughtless_in_time(advice: Comparison) -> list[str]:
     option = advice.decision.option
     if option is None:
         return []
-    return [f"With {plain(option.name)}, {_finished(advice, option)}, free."]
+    return [f"Free: {plain(option.name)}, {_finished(advice, option)}."]
 
 
 def _finished(advice: Comparison, option: Option) -> str:
@@ -158,9 +164,9 @@ def _finishing(advice: Comparison) -> list[str]:
         first = duration(advice.case.demand.first_word(option))
         each = f"{number(option.decode)} tokens a second to each, the first word after {first}"
         return [
-            f"{gives}: {price}, {each}, {done}.",
-            f"{gives}: {price}, {each}.",
-            f"{gives}: {price}, {done}.",
+            f"{gives} for {price}: {each}, {done}.",
+            f"{gives} for {price}: {each}.",
+            f"{gives} for {price}: {done}.",
         ]
     several = f"{_running(option):.0f} answers at once"
     return [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
@@ -189,7 +195,7 @@ def _serving(advice: Comparison) -> list[str]:
         return [f"{rented}, {each}.", f"{rented}."]
     price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
     gives = f"{name}{after_name(option, ' in its place')}"
-    return [f"{gives}: {price}, {each}.", f"{gives}: {price}, enough for {users}.", f"{gives}."]
+    return [f"{gives} for {price}: {each}.", f"{gives} for {price}, enough for {users}."]
 
 
 def _thoughtless(advice: Comparison) -> list[str]:
@@ -330,18 +336,10 @@ def _free(advice: Comparison, option: Option) -> list[str]:
     """
     given = _given(option, advice.options[0]) or "more"
     free = f"A free change gives {given}: {plain(option.name)}."
-    shorter = f"Free: {_briefly(option.name)}, {given}."
+    shorter = f"Free: {briefly(option.name)}, {given}."
     beside = [*_within(advice), *_also_free(advice, option)]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
     return [*_task_after(advice), *both, free]
-
-
-def _briefly(name: str) -> str:
-    """Setting by the flag in its name, or by its name without the part that it replaces."""
-    flag = re.search(r"\((-[^)]*)\)", name)
-    if flag is not None:
-        return flag.group(1)
-    return plain(re.sub(r" instead of [^\s,]+", "", name))
 
 
 def _task_after(advice: Comparison) -> list[str]:
@@ -355,7 +353,7 @@ def _task_after(advice: Comparison) -> list[str]:
     after = task.seconds - best.seconds
     if task.seconds < BESIDE_FROM * after:
         return []
-    return [f"Free: {_briefly(best.edit.words)}, a task in {duration(after)}."]
+    return [f"Free: {briefly(best.edit.words)}, a task in {duration(after)}."]
 
 
 def _also_free(advice: Comparison, option: Option) -> list[str]:
@@ -402,7 +400,7 @@ def _free_first(advice: Comparison) -> list[str]:
     steps = [each for each in (case.stopped, case.step) if each is not None]
     for step in steps:
         if kept.answer_seconds >= BESIDE_FROM * step.answer_seconds:
-            name = _briefly(step.name)
+            name = briefly(step.name)
             return [f"Free first: {name}, {_given(step, kept)}.", f"Free first: {name}."]
     another = case.another
     if another is None or another.speed.decode < BESIDE_FROM * kept.decode:
