@@ -310,7 +310,8 @@ def _as_good_model(case: Situation, hours: float) -> bool:
         return False
     if row.speed.decode >= min(FASTER * case.reading_tps, case.choice.fastest / DOUBLED):
         return True
-    return _waits(case, row) < hours
+    both = row.standing_beside(case.model) is Standing.BOTH
+    return both and _waits(case, row) < hours
 
 
 def _waits(case: Situation, row: Runnable) -> float:
