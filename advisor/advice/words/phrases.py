@@ -93,7 +93,7 @@ def plain(name: str) -> str:
 
 
 def briefly(name: str) -> str:
-    """A setting by the flag that its name holds, else by its name without what it replaces."""
+    """Setting by the flag in its name, or by its name without the part that it replaces."""
     flag = re.search(r"\((-[^)]*)\)", name)
     if flag is not None:
         return flag.group(1)
