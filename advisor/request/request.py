@@ -281,6 +281,31 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Reques
 """Default of every input, by name."""
 
 
+def named_model(text: str, form: str | None = None, machine: str | None = None) -> ResolvedModel:
+    """Model of a text beside a machine's; raises an InputError where it is the name of a GPU, else
+    as `resolve.find`.
+    """
+    try:
+        return resolve.find(text, form)
+    except UnknownName as error:
+        with suppress(UnknownName):
+            raise InputError(_of_a_gpu(text[:80], GPUS.find(text).name, machine or "")) from error
+        raise
+
+
+def _of_a_gpu(text: str, gpu: str, machine: str) -> str:
+    """What is told where a model is the name of a GPU."""
+    if machine and is_named(machine):
+        return (
+            f"Machine and model are the other way round: {machine[:80]!r} is a model, and {text!r} "
+            f"a GPU ({gpu}). Name the machine first, then the model."
+        )
+    return (
+        f"{text!r} is a GPU ({gpu}), not a model. It belongs to the machine (--gpu); name a model "
+        "beside it, such as Qwen3-8B (--model)."
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Nouns:
     """Nouns of a request, each built at first use.
@@ -295,27 +320,8 @@ class Nouns:
     @lazy
     def resolved(self) -> ResolvedModel:
         """Model in the requested format, what its name was taken for, and notes."""
-        try:
-            return self.given or resolve.find(self.request.model, self._format)
-        except UnknownName as error:
-            with suppress(UnknownName):
-                gpu = GPUS.find(self.request.model).name
-                raise InputError(self._of_a_gpu(gpu)) from error
-            raise
-
-    def _of_a_gpu(self, gpu: str) -> str:
-        """What is told where the model is the name of a GPU."""
-        model = self.request.model[:80]
-        machine = (self.request.machine or "")[:80]
-        if machine and is_named(machine):
-            return (
-                f"Machine and model are the other way round: {machine!r} is a model, and {model!r} "
-                f"a GPU ({gpu}). Name the machine first, then the model."
-            )
-        return (
-            f"{model!r} is a GPU ({gpu}), not a model; give it as --gpu, and the name of a model "
-            "as --model."
-        )
+        request = self.request
+        return self.given or named_model(request.model, self._format, request.machine)
 
     @property
     def _format(self) -> str | None:
@@ -362,8 +368,8 @@ class Nouns:
             if not is_named(name):
                 raise
             raise InputError(
-                f"{name[:80]!r} is a model, not a machine; give it as --model, and what it runs "
-                "on as --machine."
+                f"{name[:80]!r} is a model, not a machine. Name what it would run on, such as "
+                "RTX 3090, 64 GB RAM (--machine), and the model beside it (--model)."
             ) from error
 
     @property

@@ -96,7 +96,7 @@ def test_a_long_line_ends_in_points() -> None:
     ("words", "sentence"),
     [
         (("qwen3-8b", "rtx 4090"), "Machine and model are the other way round"),
-        (("llama 3.3 70b", "qwen3-8b"), "'llama 3.3 70b' is a model, not a machine"),
+        (("llama 3.3 70b", "qwen3-8b"), "'llama 3.3 70b' is a model, not a machine."),
         (("", "qwen3-8b"), "The name of the machine is empty."),
         (("rtx 4090", " "), "The name of the model is empty."),
         (("laptop", "qwen3-8b"), "No machine is called 'laptop'."),

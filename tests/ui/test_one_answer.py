@@ -57,7 +57,7 @@ def test_what_is_read_from_the_drive_is_said_with_what_limits_it(told: Answer) -
     if hoped:
         from_drive = "from the drive about" in words.gives
         assert from_drive == (best.bottleneck == "the drive")
-        assert from_drive or re.search(r"by [\d,.]+ [GM]B; about", words.gives)
+        assert from_drive or re.search(r"by [\d,.]+ [GM]B: about", words.gives)
 
 
 def test_the_verdict_names_an_engine_that_is_notably_faster(told: Answer) -> None:

@@ -331,3 +331,18 @@ def test_what_always_thinks_cannot_be_told_to_stop():
 def test_what_does_not_think_has_no_pills():
     test = use_of("Llama-3.1-8B")
     assert "thinking_pills" not in {pills.key for pills in test.pills}
+
+
+@pytest.mark.parametrize(
+    ("machine", "model", "words"),
+    [
+        ("qwen3-8b", "rtx 4090", "Machine and model are the other way round"),
+        ("llama 3.3 70b", "Qwen3-8B", "is a model, not a machine. Name what it would run on"),
+        (PC, "rtx 4090", "is a GPU (RTX 4090), not a model. It belongs to the machine"),
+    ],
+)
+def test_a_name_in_the_place_of_another_is_told_without_options(machine, model, words) -> None:
+    text = page_text(app(machine=machine, model=model))
+    assert words in text
+    assert "--m" not in text
+    assert "--gpu" not in text

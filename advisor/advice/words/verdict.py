@@ -55,7 +55,7 @@ GIVES = {
 """Sentence for each level, with its speed words and its speed."""
 BEGINS_LATE = "Slow to begin, then {}: {}."
 """Sentence where the first word is waited for so long that nothing runs well."""
-NEARLY_FITS = "It {} by {}; about {} with that part from the drive, unproven."
+NEARLY_FITS = "It {} by {}: about {} with that part from the drive, unproven."
 """Sentence where something other than the drive limits the speed."""
 RESERVES = {
     BEGINS_LATE.partition("{")[0]: "slow to begin",

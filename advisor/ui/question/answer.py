@@ -39,4 +39,4 @@ def answer(
 def current_answer(**changed: Any) -> Answer:
     """Answer to the visitor's request, or to the same with inputs changed; raises as `answer`."""
     request = replace(current.present(), **changed)
-    return answer(request, pick(request.model), calibrated_at())
+    return answer(request, pick(request.model, request.machine), calibrated_at())

@@ -16,7 +16,7 @@ from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.permission import check_path
 from advisor.request.command_line import command
-from advisor.request.request import Request
+from advisor.request.request import Request, named_model
 
 REMEMBERED = 900  # seconds until a file is read again [s]
 PASTED = "pasted: "
@@ -44,11 +44,11 @@ class Picked:
         return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
 
 
-def pick(text: str) -> Picked:
-    """Model that a text means.
+def pick(text: str, machine: str | None = None) -> Picked:
+    """Model that a text means, beside the words of a machine.
 
-    Raises UnknownName with similar names, InputError for a file that must not or cannot be read,
-    Refusal for an unsupported model, NetworkError without the repository.
+    Raises UnknownName with similar names, InputError for a file that must not or cannot be read and
+    for the name of a GPU, Refusal for an unsupported model, NetworkError without the repository.
     """
     text = text.strip()
     if is_given(text):
@@ -62,7 +62,7 @@ def pick(text: str) -> Picked:
             return _of_path(text)
         case ReferenceKind.REPOSITORY | ReferenceKind.HUB_FILE:
             return _of_repository(text)
-    resolved = resolve.find(text)
+    resolved = named_model(text, machine=machine)
     return Picked(text=_own_name(text, resolved), resolved=resolved, stamp=text)
 
 

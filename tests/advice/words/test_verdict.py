@@ -94,7 +94,7 @@ def test_what_is_read_from_the_drive_does_not_run_well() -> None:
     assert answer.best.strategy is PlacementStrategy.NVME_OFFLOAD
     assert answer.best.bottleneck != "the drive"
     assert re.match(
-        r"It does not fit in memory by [\d.]+ GB; about [\d.]+ tokens a second with that part ",
+        r"It does not fit in memory by [\d.]+ GB: about [\d.]+ tokens a second with that part ",
         answer.verdict,
     )
     assert "unproven" in answer.verdict
