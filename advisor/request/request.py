@@ -31,7 +31,6 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from advisor.model.by_name.named import is_named
 from advisor.model.model import Model
 from advisor.model.packings import Packing
 from advisor.model.resolve import ResolvedModel
@@ -293,9 +292,18 @@ def named_model(text: str, form: str | None = None, machine: str | None = None) 
         raise
 
 
+def _is_model(text: str) -> bool:
+    """Whether a text is the name of a described model."""
+    try:
+        model = resolve.from_name(text).model
+    except AdvisorError:
+        return False
+    return not model.architecture.shape_uncertainty
+
+
 def _of_a_gpu(text: str, gpu: str, machine: str) -> str:
     """What is told where a model is the name of a GPU."""
-    if machine and is_named(machine):
+    if machine and _is_model(machine):
         return (
             f"Machine and model are the other way round: {machine[:80]!r} is a model, and {text!r} "
             f"a GPU ({gpu}). Name the machine first, then the model."
@@ -365,7 +373,7 @@ class Nouns:
         try:
             return machine_by_name(name, spec)
         except UnknownName as error:
-            if not is_named(name):
+            if not _is_model(name):
                 raise
             raise InputError(
                 f"{name[:80]!r} is a model, not a machine. Name what it would run on, such as "
