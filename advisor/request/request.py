@@ -281,8 +281,11 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Reques
 
 
 def named_model(text: str, form: str | None = None, machine: str | None = None) -> ResolvedModel:
-    """Model of a text beside a machine's; raises an InputError where it is the name of a GPU, else
-    as `resolve.find`.
+    """Model of a text beside a machine's.
+
+    Raises:
+        InputError: it is the name of a GPU; the message says so.
+        UnknownName: it is no known name, as `resolve.find` has it.
     """
     try:
         return resolve.find(text, form)
