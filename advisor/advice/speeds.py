@@ -175,6 +175,14 @@ class Speeds:
         for name in ("strategies", "runtimes", "formats", *OF_A_REQUEST):
             getattr(self, name)[places] = getattr(others, name)[places]
 
+    def joined(self, others: "Speeds", where: Mask) -> "Speeds":
+        """Speeds with those of another record in some places, shape (..., machines)."""
+        columns = {
+            name: np.where(where, getattr(others, name), getattr(self, name))
+            for name in OF_A_REQUEST
+        }
+        return replace(self, **columns)
+
     def of_first(self, count: int) -> "Speeds":
         """Copy of the speeds of the first machines, to be changed."""
         columns = {each.name: getattr(self, each.name)[..., :count].copy() for each in fields(self)}

@@ -229,6 +229,8 @@ def best_arranged(
     work: Workload,
     wanted: Wanted,
     timed: Timed,
+    *,
+    resident: bool,
 ) -> Speeds:
     """Speeds of the wanted machines in the arrangement of GPUs that answers most.
 
@@ -236,13 +238,10 @@ def best_arranged(
     """
     shown = wanted.skip.shape[-1]
     wanted = _with_none_of(len(machines) - shown, wanted)
-    none = replace(wanted, skip=np.ones_like(wanted.skip))
-    by_share: dict[float, Speeds] = {}
-    for share in {_share(work, each.copies) for each in others} | {_share(work, 1)}:
-        alike = [each for each in others if _share(work, each.copies) == share]
-        alone = share < _share(work, 1)
-        parts = _with_parts(alike, none if alone else wanted, wanted)
-        by_share[share] = timed(work.with_numbers(users=share), parts)
+    if resident:
+        by_share = _by_share(others, work, wanted, timed)
+    else:
+        by_share = {_share(work, 1): _with_able_parts(others, work, wanted, timed)}
     whole = by_share[_share(work, 1)]
     best = whole.of_first(shown)
     most = Arrangement.WORTH * answers_per_second(whole, work, 1)
@@ -257,6 +256,43 @@ def best_arranged(
             _take_over(best, part, each, better, machines)
             _count_waiting(best, part, each, better, work)
     return best
+
+
+def _by_share(
+    others: Sequence[Alternatives], work: Workload, wanted: Wanted, timed: Timed
+) -> dict[float, Speeds]:
+    """Speeds of the wanted machines and all parts of them, by the users of a copy."""
+    none = replace(wanted, skip=np.ones_like(wanted.skip))
+    by_share: dict[float, Speeds] = {}
+    for share in {_share(work, each.copies) for each in others} | {_share(work, 1)}:
+        alike = [each for each in others if _share(work, each.copies) == share]
+        alone = share < _share(work, 1)
+        parts = _with_parts(alike, none if alone else wanted, wanted)
+        by_share[share] = timed(work.with_numbers(users=share), parts)
+    return by_share
+
+
+def _with_able_parts(
+    others: Sequence[Alternatives], work: Workload, wanted: Wanted, timed: Timed
+) -> Speeds:
+    """Speeds with weights outside the GPUs: of the wanted machines, then of those parts of them
+    that could answer more by the bound on their tokens.
+
+    S > w A n / U, with A the answers a second of all GPUs as one, w the gain from which another
+    arrangement is worth its command, n the tokens of a reply and U the users: A is at most U S / n.
+    """
+    whole = timed(work, wanted)
+    answered = answers_per_second(whole, work, 1)
+    needed = Arrangement.WORTH * answered * float(work.output) / float(work.users)
+    needed = np.where(wanted.skip, np.inf, np.maximum(needed, wanted.least))
+    needed = needed.reshape(-1, needed.shape[-1]).min(axis=0)
+    none = Wanted(np.ones_like(wanted.skip), np.full_like(needed, np.inf))
+    parts = _with_parts(others, none, Wanted(wanted.skip, needed))
+    timed_before = ~wanted.skip & (wanted.least <= parts.least)
+    parts = replace(parts, skip=parts.skip | timed_before)
+    if parts.skip.all():
+        return whole
+    return whole.joined(timed(work, parts), ~parts.skip)
 
 
 def _no_worse(part: Speeds, whole: Speeds, each: Alternatives) -> Mask:

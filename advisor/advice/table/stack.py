@@ -371,7 +371,9 @@ class Stack:
             return of_one_context(speeds)
 
         others = alternatives(self.arrangements, runtime, strategy, work)
-        return best_arranged(self.every, others, work, Wanted(skip, least), timed)
+        resident = strategy is PlacementStrategy.GPU_RESIDENT
+        wanted = Wanted(skip, least)
+        return best_arranged(self.every, others, work, wanted, timed, resident=resident)
 
     def fast_speeds(
         self,
@@ -418,7 +420,8 @@ class Stack:
 
         others = alternatives(self.arrangements, runtime, strategy, work)
         wanted = Wanted(skip, np.full(len(self.machines), least))
-        return best_arranged(self.every, others, work, wanted, timed)
+        resident = strategy is PlacementStrategy.GPU_RESIDENT
+        return best_arranged(self.every, others, work, wanted, timed, resident=resident)
 
     def _time(
         self, speeds: Speeds, run: Run, rows: Index, wanted: Mask, among: Mask, least: Floats
