@@ -196,6 +196,8 @@ def takes(key: str, machine: Machine, *, experts: bool = False) -> frozenset[str
 def _taken(
     key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str], experts: bool
 ) -> frozenset[str]:
+    if _of_several_makers(key, processors):
+        return frozenset()
     taken: list[set[str]] = []
     lacking: set[str] = set()
     for processor in processors:
@@ -203,6 +205,20 @@ def _taken(
         taken.append({row.format for row in able})
         lacking |= {row.format for row in able if experts and row.experts == "none"}
     return frozenset(set.intersection(*taken) - lacking)
+
+
+APART = frozenset({"ollama"})  # engines that hand each GPU to the backend of its maker
+
+
+def _of_several_makers(key: str, processors: tuple[Processor, ...]) -> bool:
+    """Whether a machine has GPUs of several makers and the runtime is built for those of one.
+
+    PyTorch and the engines on it are built for CUDA, ROCm or XPU (vLLM activates a single platform,
+    vllm/platforms/__init__.py); llama.cpp drives all through Vulkan.
+    """
+    makers = {vendor for vendor, _ in processors}
+    every = any(row.runtime == key and row.vendor == "any" for row in rows())
+    return len(makers) > 1 and not every and key not in APART
 
 
 def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
@@ -289,6 +305,9 @@ def refusal(key: str, form: str, machine: Machine) -> str:
     if not machine.gpus:
         return f"{NAMES[key]} needs a GPU, and this machine has none."
     able = [row for row in rows() if row.runtime == key]
+    names = _of_two_makers(key, machine)
+    if names:
+        return f"{NAMES[key]} runs on GPUs of one maker at a time, not on {names} together."
     card = _without_kernels(key, form, machine)
     where = f"{card.name} ({card.family})"
     oldest = min((row.capability for row in able if row.capability), default=0.0)
@@ -299,6 +318,14 @@ def refusal(key: str, form: str, machine: Machine) -> str:
         host = machine.host.name or "this one"
         return f"{NAMES[key]} needs a processor with AVX2, which {host} is not known to have."
     return f"{NAMES[key]} has no kernels for {where}."
+
+
+def _of_two_makers(key: str, machine: Machine) -> str:
+    """GPUs of several makers that a runtime takes, but not together, one of each; else empty."""
+    makers = {row.vendor for row in rows() if row.runtime == key}
+    cards = {gpu.vendor: gpu.name for gpu in machine.gpus if gpu.vendor in makers}
+    processors = tuple((vendor, "") for vendor in cards)
+    return " and ".join(cards.values()) if _of_several_makers(key, processors) else ""
 
 
 def _without_kernels(key: str, form: str, machine: Machine) -> Gpu:

@@ -27,7 +27,7 @@ from advisor.runtimes import (
     TENSORRT_LLM,
     VLLM,
 )
-from advisor.runtimes.compare import answers_per_second, compare
+from advisor.runtimes.compare import answers_per_second, best_arranged, compare
 from advisor.runtimes.remarks import remarks
 
 IN_GPU = PlacementStrategy.GPU_RESIDENT
@@ -123,10 +123,8 @@ def test_all_cards_as_one_are_kept_where_they_are_nearly_as_good() -> None:
     )
 
 
-def test_a_card_beside_them_takes_no_other_format_from_the_others() -> None:
-    """vLLM has no kernels for experts in AWQ on Intel's cards, and all as one load GPTQ, which
-    loses as little: four cards of AMD in AWQ answer as before.
-    """
+def test_a_card_of_another_maker_takes_no_answers_from_the_others() -> None:
+    """vLLM is built for CUDA, ROCm or XPU: four cards of AMD answer as before beside an Arc."""
     model = catalog.model("DeepSeek-R1", "Q4_K_M")
     four, five = (
         compare(model, cards(names, 512), Workload(), runtimes=(VLLM,))
@@ -134,9 +132,21 @@ def test_a_card_beside_them_takes_no_other_format_from_the_others() -> None:
     )
     before = max(map(answers_per_second, four))
     assert max(map(answers_per_second, five)) == pytest.approx(before)
-    best = max(five, key=answers_per_second)
-    assert best.model.format == "AWQ"
-    assert "On 4 of 5 GPUs (RX 7900 XTX)" in best.format_note
+    note = max(five, key=answers_per_second).format_note
+    assert "On 4 of 5 GPUs (RX 7900 XTX)" in note
+    assert "vLLM runs on GPUs of one maker at a time, not on RX 7900 XTX and Arc A770" in note
+
+
+def test_an_arrangement_may_load_a_format_that_loses_as_little() -> None:
+    """An Arc has no kernels for experts in AWQ: of two cards one may load AWQ where both load GPTQ,
+    but none a format that loses notably more.
+    """
+    whole = resident(cards("2x Arc Pro B60"), VLLM, Workload(), AWQ)
+    faster = replace(whole, work=replace(whole.work, output=1))
+    in_gptq = replace(whole, model=catalog.model("Qwen3-4B", "GPTQ"))
+    in_16_bits = replace(whole, model=catalog.model("Qwen3-4B", "BF16-hf"))
+    assert best_arranged(in_gptq, [faster]) is not in_gptq
+    assert best_arranged(in_16_bits, [faster]) is in_16_bits
 
 
 def test_copies_in_smaller_weights_do_not_stand_for_the_makers_own() -> None:
