@@ -115,6 +115,7 @@ class Wanted:
 
     skip: Mask  # machines that are left out, shape (..., machines)
     least: Floats  # speed below which one may be as if the model did not fit [tokens/s]
+    bounded: bool = False  # weights lie outside the GPUs, whose rate bounds the tokens
 
 
 Timed = Callable[[Workload, Wanted], Speeds]
@@ -229,8 +230,6 @@ def best_arranged(
     work: Workload,
     wanted: Wanted,
     timed: Timed,
-    *,
-    resident: bool,
 ) -> Speeds:
     """Speeds of the wanted machines in the arrangement of GPUs that answers most.
 
@@ -238,10 +237,10 @@ def best_arranged(
     """
     shown = wanted.skip.shape[-1]
     wanted = _with_none_of(len(machines) - shown, wanted)
-    if resident:
-        by_share = _by_share(others, work, wanted, timed)
-    else:
+    if wanted.bounded:
         by_share = {_share(work, 1): _with_able_parts(others, work, wanted, timed)}
+    else:
+        by_share = _by_share(others, work, wanted, timed)
     whole = by_share[_share(work, 1)]
     best = whole.of_first(shown)
     most = Arrangement.WORTH * answers_per_second(whole, work, 1)
@@ -304,7 +303,8 @@ def _no_worse(part: Speeds, whole: Speeds, each: Alternatives) -> Mask:
 def _with_none_of(parts: int, wanted: Wanted) -> Wanted:
     """Wanted machines with so many parts behind, none of which is wanted by itself."""
     skip = np.ones((*wanted.skip.shape[:-1], parts), dtype=bool)
-    return Wanted(
+    return replace(
+        wanted,
         skip=np.concatenate([wanted.skip, skip], axis=-1),
         least=np.concatenate([wanted.least, np.full(parts, np.inf)]),
     )

@@ -371,9 +371,8 @@ class Stack:
             return of_one_context(speeds)
 
         others = alternatives(self.arrangements, runtime, strategy, work)
-        resident = strategy is PlacementStrategy.GPU_RESIDENT
-        wanted = Wanted(skip, least)
-        return best_arranged(self.every, others, work, wanted, timed, resident=resident)
+        wanted = Wanted(skip, least, bounded=strategy is not PlacementStrategy.GPU_RESIDENT)
+        return best_arranged(self.every, others, work, wanted, timed)
 
     def fast_speeds(
         self,
@@ -419,9 +418,9 @@ class Stack:
             return speeds
 
         others = alternatives(self.arrangements, runtime, strategy, work)
-        wanted = Wanted(skip, np.full(len(self.machines), least))
-        resident = strategy is PlacementStrategy.GPU_RESIDENT
-        return best_arranged(self.every, others, work, wanted, timed, resident=resident)
+        bounded = strategy is not PlacementStrategy.GPU_RESIDENT
+        wanted = Wanted(skip, np.full(len(self.machines), least), bounded)
+        return best_arranged(self.every, others, work, wanted, timed)
 
     def _time(
         self, speeds: Speeds, run: Run, rows: Index, wanted: Mask, among: Mask, least: Floats
