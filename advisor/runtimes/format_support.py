@@ -325,7 +325,9 @@ def _of_two_makers(key: str, machine: Machine) -> str:
     makers = {row.vendor for row in rows() if row.runtime == key}
     cards = {gpu.vendor: gpu.name for gpu in machine.gpus if gpu.vendor in makers}
     processors = tuple((vendor, "") for vendor in cards)
-    return " and ".join(cards.values()) if _of_several_makers(key, processors) else ""
+    if _of_several_makers(key, processors):
+        return " and ".join(cards.values())
+    return ""
 
 
 def _without_kernels(key: str, form: str, machine: Machine) -> Gpu:

@@ -168,12 +168,16 @@ def _prompt_seconds(estimate: Estimate, tokens: float) -> float | None:
     work = estimate.work
     fresh = max(1, math.floor(tokens / float(work.users)))
     other = estimate.again(work=replace(work, prompt=float(work.cached) + fresh))
-    return None if other.prompt is None else float(other.prompt.total)
+    if other.prompt is None:
+        return None
+    return float(other.prompt.total)
 
 
 def _work_of_a_pass(estimate: Estimate, tokens: float) -> str:
     """What a pass of so many tokens does with the weights outside the GPUs, a clause."""
-    parts = estimate.prompt.parts if estimate.prompt else {}
+    parts: Mapping[Any, Any] = {}
+    if estimate.prompt is not None:
+        parts = estimate.prompt.parts
     longest = max(WAYS, key=lambda route: float(parts.get(route, 0.0)))
     in_ram = longest in (Route.STREAMED, Route.IN_PLACE)
     if estimate.machine.gpus and in_ram and tokens < COPY_TOKENS:
