@@ -175,7 +175,7 @@ def _prompt_seconds(estimate: Estimate, tokens: float) -> float | None:
 
 def _work_of_a_pass(estimate: Estimate, tokens: float) -> str:
     """What a pass of so many tokens does with the weights outside the GPUs, a clause."""
-    parts: Mapping[Any, Any] = {}
+    parts: Mapping[str, Any] = {}
     if estimate.prompt is not None:
         parts = estimate.prompt.parts
     longest = max(WAYS, key=lambda route: float(parts.get(route, 0.0)))
