@@ -390,7 +390,8 @@ def test_a_share_of_the_power_is_said_in_watts_and_not_counted(words: str) -> No
 
 @pytest.mark.parametrize(
     "typed", ["4060ti16gb 64gbram", "3090 24 giga, 64 giga ram",
-              "RTX 4070TiS 16GB 64GB RAM", "RAM: 64, GPU: 3090"],
+              "RTX 4070TiS 16GB 64GB RAM", "RAM: 64, GPU: 3090", "my pc: 64gb ram 3070",
+              "ram: 64 gpu: 3070"],
 )  # fmt: skip
 def test_sizes_without_a_unit_or_a_blank_are_read(typed: str) -> None:
     assert MACHINES.named(typed).spec.ram_gb == 64.0
