@@ -9,11 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 import pytest
 from stand_in_hub import StandIn, running
 from twenty_configs import Unseen, hub_of, unseen
+from twenty_more import CORRECTED, twenty_more
 
 from advisor.catalog import renewed
 from advisor.cli.main import main
@@ -93,6 +95,33 @@ def test_each_has_its_true_bytes(model: Unseen, monkeypatch: pytest.MonkeyPatch)
     answered = find(model.name, "BF16-hf").model
     assert answered.architecture.params == model.weights
     assert answered.file_bytes == 2 * model.weights
+
+
+def test_twenty_more_of_other_families_have_their_true_bytes(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    subtests: pytest.Subtests,
+) -> None:
+    """Corrections of a router, a number for each expert, are buffers and no weights."""
+    further = twenty_more()
+    assert len(further) == 20
+    with running(hub_of(further)) as held:
+        monkeypatch.setenv("HF_ENDPOINT", held.url)
+        code, told = refreshed(capsys)
+    assert code == 0
+    assert "20 rows kept" in told
+    monkeypatch.setenv(OFFLINE, "1")
+    for model in further:
+        with subtests.test(model.name):
+            corrections = sum(
+                prod(shape) for name, shape in model.shapes.items() if name.endswith(CORRECTED)
+            )
+            answered = find(model.name, "BF16-hf").model
+            assert answered.architecture.params == model.weights - corrections
+            assert answered.file_bytes == 2 * (model.weights - corrections)
+            command = ["estimate", "--model", model.name, "--gpu", "RTX 3090", "--ram-gb", "32"]
+            assert main([*command, "--json"]) == 0
+            assert any(row["decode_tps"] for row in json.loads(capsys.readouterr().out))
 
 
 def test_names_that_say_less_find_them(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
