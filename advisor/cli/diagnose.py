@@ -22,6 +22,7 @@ from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, s
 from advisor.advice.estimates import estimates_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
+from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
@@ -170,22 +171,48 @@ def share_run(args: argparse.Namespace) -> None:
     from advisor.evidence.accuracy import shared_run  # other commands need no form
     from advisor.evidence.published.run_form import form_text
 
-    content, name = _shared(args)
-    measured = reported(content, name)
-    request, told = as_run(args.request, measured.facts)
-    nouns = request.nouns()
-    tell((*nouns.notes, *told))
-    estimate = likeliest(estimates_of(nouns))
-    output = given_files.decoded(content)
+    typed = args.file is None and args.printed is None and bool(args.request.known)
+    if typed:
+        request = args.request
+        estimate, measured = _known_run(request)
+        output = ""
+    else:
+        content, name = _shared(args)
+        measured = reported(content, name)
+        request, told = as_run(args.request, measured.facts)
+        nouns = request.nouns()
+        tell((*nouns.notes, *told))
+        estimate = likeliest(estimates_of(nouns))
+        output = given_files.decoded(content)
     values = shared_run.shared_run(request, estimate, measured, output, agreed=args.agree)
-    remark(args, [shared_run.steps(values)])
+    remark(args, [shared_run.steps(values, typed=typed)])
     show(args, values, lambda: form_text(values))
+
+
+def _known_run(request: Request) -> tuple[Estimate, Measured]:
+    """Prediction and speed of the only known run of a request.
+
+    Raises:
+        InputError: several known speeds, or one of a prompt.
+    """
+    nouns = request.nouns()
+    runs = nouns.known
+    if len(runs) != 1 or runs[0].speed.prompt:
+        raise InputError(
+            f"{len(runs)} known speeds are given (--known); a report is of one, of generated "
+            "tokens."
+        )
+    tell((*nouns.notes, *runs[0].notes))
+    return runs[0].estimate, Measured(decode=runs[0].speed.speed, depth=runs[0].speed.context)
 
 
 def _shared(args: argparse.Namespace) -> tuple[bytes, str]:
     """What a tool wrote, in a file or as it is given, with its name for errors."""
     if (args.file is None) == (args.printed is None):
-        raise InputError("Give what the tool printed: a file, - for standard input, or --printed.")
+        raise InputError(
+            "Give what the tool printed: a file, - for standard input, or --printed; or a speed "
+            'that you know (--known "Qwen3-8B Q4_K_M 41").'
+        )
     if args.printed is not None:
         return args.printed.encode(), "what the tool printed"
     return _content(args.file), str(args.file)

@@ -130,3 +130,45 @@ def test_results_of_another_model_are_refused(
     )
     assert main(["runs", "share", str(file), "--model", "qwen3:8b", *MACHINE]) == 2
     assert "results are of" in capsys.readouterr().err
+
+
+# A speed that a person knows, without what the tool printed.
+
+
+def test_a_known_speed_is_sent_beside_its_prediction_and_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["runs", "share", "--model", "Qwen3-8B", "--known", "Qwen3-8B Q4_K_M 41.5", *MACHINE]
+    assert main([*words, "--agree"]) == 0
+    sent = capsys.readouterr()
+    assert "A typed speed alone counts for little" in sent.err
+    values = form_values(sent.out)
+    assert values["output"] == "41.5 tokens/s"
+    assert (values["model"], values["quant"]) == ("Qwen3-8B", "Q4_K_M")
+    assert values["tg_tps"] == "41.5"
+    issues = tmp_path / "issues.json"
+    issues.write_text(json.dumps([issue(8, sent.out, "somebody")]))
+    assert take_in([str(issues), "--to", str(tmp_path)]) == 0
+    proposed = capsys.readouterr().out
+    assert "`somebody`" in proposed
+    assert "no output of a tool stands behind it" in proposed
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        ["--known", "Qwen3-8B Q4_K_M 1900 prompt"],
+        ["--known", "Qwen3-8B Q4_K_M 41", "--known", "Qwen3-4B 70"],
+    ],
+    ids=("of a prompt", "two"),
+)
+def test_a_report_is_of_one_known_speed_of_tokens(
+    known: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["runs", "share", "--model", "Qwen3-8B", *known, *MACHINE]) == 2
+    assert "a report is of one" in capsys.readouterr().err
+
+
+def test_nothing_to_share_says_what_may_be_given(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", "share", "--model", "Qwen3-8B", *MACHINE]) == 2
+    assert "or a speed that you know (--known" in capsys.readouterr().err

@@ -144,5 +144,9 @@ def test_a_run_is_sent_with_the_text_of_the_command():
     assert "- [ ] I measured this myself" in form
 
 
-def test_a_typed_speed_is_sent_with_what_its_tool_printed_alone():
-    assert "To send this run to this program, upload" in page_text(diagnosed(0.6))
+def test_a_typed_speed_is_sent_as_a_line_that_counts_for_little():
+    test = unfolded(diagnosed(0.6), "share_run")
+    assert "A typed speed alone counts for little" in page_text(test)
+    form = next(text for text in commands(test) if text.startswith("### Output"))
+    assert "0.6 tokens/s" in form
+    assert "### Prediction" in form

@@ -38,12 +38,14 @@ def shared_run(
 ) -> dict[str, str]:
     """Values of the form by field, of a run and what its tool wrote.
 
+    Without output a line with the typed speed stands in its place, which counts as doubtful.
+
     Raises:
         InputError: an impossible combination of the measured run and its estimate.
     """
     predicted = diagnose(estimate, measured).predicted
     values = {
-        OUTPUT: shown_result(output),
+        OUTPUT: shown_result(output) if output else f"{_digits(measured.decode)} tokens/s",
         **dict(_machine(request, estimate.machine)),
         **dict(_run(estimate, measured)),
         "tg_tps": _digits(measured.decode),
@@ -146,7 +148,13 @@ def _day(facts: EngineRun | None) -> str:
     return stated or date.today().isoformat()
 
 
-def steps(values: Mapping[str, str]) -> str:
+NO_OUTPUT = (
+    " A typed speed alone counts for little: put what the tool printed into the box `Output`, if "
+    "you still have it."
+)
+
+
+def steps(values: Mapping[str, str], *, typed: bool = False) -> str:
     """Instructions for sending the text, for a person who has never sent a run."""
     missing = [label for name, label in USEFUL.items() if name not in values]
     if missing:
@@ -155,5 +163,6 @@ def steps(values: Mapping[str, str]) -> str:
         add = ""
     return (
         "Open a new issue of this program's repository, choose `A run`, paste this text into its "
-        f"first box and check the last one; nothing else is needed.{add} Nothing was sent."
+        f"first box and check the last one; nothing else is needed.{add}"
+        f"{NO_OUTPUT if typed else ''} Nothing was sent."
     )

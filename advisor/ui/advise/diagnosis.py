@@ -60,9 +60,6 @@ def body(answer: Answer) -> None:
         markup.notice(str(error), "error")
         return
     show_diagnosis(diagnosis)
-    if not printed:
-        markup.say("To send this run to this program, upload what the tool printed.", "oa-soft")
-        return
     shared = partial(_share, answer.nouns.request, estimate, measured, printed)
     tabs.popped(SHARE, "share_run", shared, icon=":material/outgoing_mail:")
 
@@ -77,7 +74,7 @@ def _share(request: Request, estimate: Estimate, measured: Measured, printed: by
 
     output = given_files.decoded(printed)
     values = shared_run.shared_run(request, estimate, measured, output)
-    markup.say(shared_run.steps(values))
+    markup.say(shared_run.steps(values, typed=not printed))
     markup.copyable(form_text(values))
 
 
