@@ -82,7 +82,9 @@ def _qwen2_moe(at: int) -> dict[str, Any]:
 
 
 def _glm_moe(at: int) -> dict[str, Any]:
-    block = dense() if at < 2 else {**experts(8, NARROW, shared=NARROW), **CORRECTION}
+    block = {**experts(8, NARROW, shared=NARROW), **CORRECTION}
+    if at < 2:
+        block = dense()
     return {**attention(), **NORMS, **block}
 
 
@@ -91,7 +93,9 @@ def _deepseek(at: int) -> dict[str, Any]:
     latent = {
         name: shape for name, shape in LATENT.items() if "q_a" not in name and "q_b" not in name
     }
-    block = dense() if at < 2 else {**experts(8, NARROW, shared=2 * NARROW), **CORRECTION}
+    block = {**experts(8, NARROW, shared=2 * NARROW), **CORRECTION}
+    if at < 2:
+        block = dense()
     return {**whole_queries, **latent, **NORMS, **block}
 
 
@@ -125,7 +129,9 @@ def _qwen3_next(at: int) -> dict[str, Any]:
         "linear_attn.out_proj.weight": (HIDDEN, values),
     }
     full = {**attention(), **QK_NORM, "self_attn.q_proj.weight": (2 * HEADS * HEAD, HIDDEN)}
-    mixer = full if at % 2 == 1 else linear
+    mixer = linear
+    if at % 2 == 1:
+        mixer = full
     return {**mixer, **NORMS, **experts(8, NARROW), **shared(NARROW), **SHARED_GATE}
 
 
@@ -143,8 +149,11 @@ def _lfm2(at: int) -> dict[str, Any]:
         "self_attn.q_layernorm.weight": (HEAD,),
         "self_attn.k_layernorm.weight": (HEAD,),
     }
+    mixer = conv
+    if at % 2 == 1:
+        mixer = full
     return {
-        **(full if at % 2 == 1 else conv),
+        **mixer,
         "operator_norm.weight": (HIDDEN,),
         "ffn_norm.weight": (HIDDEN,),
         "feed_forward.w1.weight": (WIDE, HIDDEN),
@@ -178,12 +187,17 @@ def _llama4(at: int) -> dict[str, Any]:
         "feed_forward.experts.down_proj": (4, NARROW, HIDDEN),
         **shared(NARROW, "feed_forward.shared_expert"),
     }
-    return {**attention(), **NORMS, **(routed if at % 3 == 2 else shared(WIDE, "feed_forward"))}
+    block = shared(WIDE, "feed_forward")
+    if at % 3 == 2:
+        block = routed
+    return {**attention(), **NORMS, **block}
 
 
 def _ernie(at: int) -> dict[str, Any]:
     correction = {f"mlp.moe_statics.{CORRECTED}": (1, 8)}
-    block = dense() if at == 0 else {**experts(8, NARROW, shared=2 * NARROW), **correction}
+    block = {**experts(8, NARROW, shared=2 * NARROW), **correction}
+    if at == 0:
+        block = dense()
     return {**attention(), **NORMS, **block}
 
 

@@ -45,7 +45,7 @@ def shared_run(
     """
     predicted = diagnose(estimate, measured).predicted
     values = {
-        OUTPUT: shown_result(output) if output else f"{_digits(measured.decode)} tokens/s",
+        OUTPUT: shown_result(output) or f"{_digits(measured.decode)} tokens/s",
         **dict(_machine(request, estimate.machine)),
         **dict(_run(estimate, measured)),
         "tg_tps": _digits(measured.decode),
@@ -161,8 +161,10 @@ def steps(values: Mapping[str, str], *, typed: bool = False) -> str:
         add = f" If you can, add {' and '.join(missing)}."
     else:
         add = ""
+    if typed:
+        add += NO_OUTPUT
     return (
         "Open a new issue of this program's repository, choose `A run`, paste this text into its "
         f"first box and check the last one; nothing else is needed.{add}"
-        f"{NO_OUTPUT if typed else ''} Nothing was sent."
+        " Nothing was sent."
     )
