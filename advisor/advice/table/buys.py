@@ -57,10 +57,13 @@ def buys(
 
 
 def placed(option: Option) -> str:
-    """Words on where a purchase goes, and on the model in it."""
+    """Words on where a purchase goes, and on the model in it with its program and format."""
     into = "a new machine" if option.kind is OptionKind.MACHINE else "into mine"
-    where = "all in the GPU" if option.speed and option.speed.whole else "a part in RAM"
-    return f"{into}, {where}"
+    speed = option.speed
+    if speed is None:
+        return into
+    where = "all in the GPU" if speed.whole else "a part in RAM"
+    return f"{into}, {where} with {speed.runtime} {speed.format}"
 
 
 def _sound(options: Iterable[Option]) -> list[Option]:
