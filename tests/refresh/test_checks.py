@@ -1,7 +1,7 @@
 """Checks of whole tables: the package's own tables pass, and what cannot be is named."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -204,6 +204,25 @@ def test_a_listed_model_that_cannot_be_right_is_named(name: str, change, why: st
     assert row is not None
     assert [*checks.of_models([row])] == []
     assert why in next(checks.of_models([replace(row, **change)])).why
+
+
+def test_a_fetched_copy_whose_context_is_below_its_bases_is_kept_out() -> None:
+    base = hub_list().named("Qwen/Qwen3-8B")
+    assert base is not None
+    columns = (field.name for field in fields(RenewedModelRow))
+    sizes = {name: getattr(base, name) for name in columns if hasattr(base, name)}
+    copy = RenewedModelRow(
+        **{**sizes, "name": "somebody/Qwen3-8B-oQ4", "context": 8192},
+        downloads=1,
+        weight_bytes=0,
+        refused="",
+        config=json.dumps({**LLAMA, "model_type": "qwen3"}),
+        tensors="",
+        date="2026-11-28",
+        source="",
+    )
+    assert "below the 40,960 of Qwen/Qwen3-8B" in next(checks.of_models([copy])).why
+    assert [*checks.of_models([replace(copy, context=40_960)])] == []
 
 
 def test_a_copy_with_as_long_a_context_in_other_words_is_none() -> None:
