@@ -53,6 +53,7 @@ GIVES = {
     Judgement.UNUSABLE: "It is {}: {}.",
 }
 """Sentence for each level, with its speed words and its speed."""
+LEAST_NAMED = 1e6  # part on the drive from which its size is named [B]
 BEGINS_LATE = "Slow to begin, then {}: {}."
 """Sentence where the first word is waited for so long that nothing runs well."""
 NEARLY_FITS = "It {} by {}: about {} with that part from the drive, unproven."
@@ -296,7 +297,8 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
         speed = f"{speed}, {_first(best)}"
     if level is Judgement.THINKS:
         return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
-    if level is Judgement.DRIVE and best.bottleneck != Route.PAGED.limit:
+    nearly = level is Judgement.DRIVE and best.bottleneck != Route.PAGED.limit
+    if nearly and _read_there(best) >= LEAST_NAMED:
         return NEARLY_FITS.format(level, memory_words(_read_there(best)), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)

@@ -339,7 +339,7 @@ def _free(advice: Comparison, option: Option) -> list[str]:
     shorter = f"Free: {briefly(option.name)}, {given}."
     beside = [*_within(advice), *_also_free(advice, option)]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
-    return [*_task_after(advice), *both, free]
+    return [*_task_after(advice), *both, free, shorter]
 
 
 def _task_after(advice: Comparison) -> list[str]:
