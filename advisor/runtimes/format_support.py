@@ -321,7 +321,7 @@ def refusal(key: str, form: str, machine: Machine) -> str:
 
 
 def _of_two_makers(key: str, machine: Machine) -> str:
-    """GPUs of several makers that a runtime takes, but not together, one of each; else empty."""
+    """GPUs of several makers that a runtime takes, but not together: one of each."""
     makers = {row.vendor for row in rows() if row.runtime == key}
     cards = {gpu.vendor: gpu.name for gpu in machine.gpus if gpu.vendor in makers}
     processors = tuple((vendor, "") for vendor in cards)
