@@ -188,13 +188,13 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
     norms = shares.get(Group.NORMS, nothing)  # a layer counts where its norms lie, experts or not
     routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
     head = placement.output.get(location, 0.0)
-    each = model.per_layer
+    per_layer = model.per_layer
     visits = visits_of(model.architecture)  # a layer is read at each of them
     weights = head * model.output
     flops = head * model.output_flops
     for share, groups in by_share(shares):
-        held, work = model.together(groups)
-        weights = weights + np.vecdot(share * visits, held)
+        layer_bytes, work = model.together(groups)
+        weights = weights + np.vecdot(share * visits, layer_bytes)
         flops = flops + share @ work
     return Load(
         tokens=1.0,
@@ -204,41 +204,41 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
         kv=0.0,
         flops=flops,
         attention_flops=0.0,
-        expert_flops=routed @ each.flops[Group.ROUTED_EXPERTS],
-        layers=norms @ each.blocks,
-        matrices=norms @ each.matrices,
-        expert_layers=routed @ each.expert_layers,
-        state_layers=norms @ each.state_layers,
-        scan_layers=norms @ each.scan_layers,
-        stream_layers=norms @ each.stream_layers,
-        latent_layers=norms @ each.latent,
-        latent_values=norms @ each.latent_values,
+        expert_flops=routed @ per_layer.flops[Group.ROUTED_EXPERTS],
+        layers=norms @ per_layer.blocks,
+        matrices=norms @ per_layer.matrices,
+        expert_layers=routed @ per_layer.expert_layers,
+        state_layers=norms @ per_layer.state_layers,
+        scan_layers=norms @ per_layer.scan_layers,
+        stream_layers=norms @ per_layer.stream_layers,
+        latent_layers=norms @ per_layer.latent,
+        latent_values=norms @ per_layer.latent_values,
     )
 
 
 def step_load(model: Model, placement: Placement, location: Location, step: ForwardPass) -> Load:
     """Load of a step at a location that holds parts of the model."""
-    held = held_parts(model, placement, location)
+    parts = held_parts(model, placement, location)
     touched = step.touched(model)
-    experts = held.experts * touched
+    experts = parts.experts * touched
     cache = placement.kv.get(location, np.zeros(model.layers))
-    each = model.per_layer
-    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], each.windows)
-    attention = np.vecdot(cache * each.attention_flops, attended)
+    per_layer = model.per_layer
+    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], per_layer.windows)
+    attention = np.vecdot(cache * per_layer.attention_flops, attended)
     if step.flash_attention:
         scores = 0.0
     else:
-        scores = np.vecdot(cache * each.query_heads, attended)
+        scores = np.vecdot(cache * per_layer.query_heads, attended)
     return replace(
-        held,
+        parts,
         tokens=step.tokens,
         each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
-        weights=experts + held.weights,
+        weights=experts + parts.weights,
         experts=experts,
         kv=np.vecdot(cache, model.kv_bytes(step.depth, step.kv_type)) * step.sequences,
-        flops=held.flops * step.tokens,
+        flops=parts.flops * step.tokens,
         attention_flops=attention * step.tokens,
-        expert_flops=held.expert_flops * step.tokens,
+        expert_flops=parts.expert_flops * step.tokens,
         scores=scores * step.tokens,
         per_expert=_per_expert(model, step, touched),
         shared_with=step.shared_with,

@@ -90,12 +90,19 @@ def per_layer(architecture: Architecture) -> PerLayer:
 
     def with_any(fits: Callable[[Tensor], bool]) -> Floats:
         """Mask of layers with such a tensor, 1 or 0."""
-        return np.array([float(any(map(fits, held.values()))) for held in architecture.by_layer])
+        return np.array(
+            [float(any(map(fits, tensors.values()))) for tensors in architecture.by_layer]
+        )
 
     def total(*roles: str, of: str = "rows") -> Floats:
         """Rows, or another number, of the tensors of some roles."""
-        layers = ([held[role] for role in roles if role in held] for held in architecture.by_layer)
-        return np.array([float(sum(getattr(tensor, of) for tensor in held)) for held in layers])
+        layers = (
+            [tensors[role] for role in roles if role in tensors]
+            for tensors in architecture.by_layer
+        )
+        return np.array(
+            [float(sum(getattr(tensor, of) for tensor in tensors)) for tensors in layers]
+        )
 
     visits = visits_of(architecture)
     flops = _flops(architecture)
@@ -272,10 +279,12 @@ class Model:
         if use is None:
             return np.ones_like(np.asarray(tokens, dtype=float))
         texts = np.asarray(tokens if sequences is None else sequences, dtype=float)
-        each = np.asarray(tokens, dtype=float) / np.maximum(texts, 1e-9)
+        tokens_of_a_text = np.asarray(tokens, dtype=float) / np.maximum(texts, 1e-9)
         alone: Array = use.used / use.total
-        if np.any(each > 1.0):
-            alone = np.where(each > 1.0, use.touched(each) / use.total, alone)
+        if np.any(tokens_of_a_text > 1.0):
+            alone = np.where(
+                tokens_of_a_text > 1.0, use.touched(tokens_of_a_text) / use.total, alone
+            )
         return np.asarray(1.0 - (1.0 - alone) ** use.distinct_texts(texts))
 
     def read_share(self, group: Group, tokens: Array) -> Array:
@@ -305,10 +314,11 @@ class Model:
         Layers with a window cache the window only; linear and state-space layers keep a state of
         fixed size in 32-bit floats, for any cache type (llama.cpp, Transformers).
         """
-        each = self.per_layer
-        kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], each.windows)
+        per_layer = self.per_layer
+        kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], per_layer.windows)
         return np.asarray(
-            kept * each.kv_values * Model.KV_BYTES_PER_VALUE[kv_type] + 4.0 * each.state_values
+            kept * per_layer.kv_values * Model.KV_BYTES_PER_VALUE[kv_type]
+            + 4.0 * per_layer.state_values
         )
 
     # Stacking of formats: one architecture in several formats as one model with arrays as numbers.
@@ -347,7 +357,9 @@ class Model:
             return self
         return replace(
             self,
-            bytes_per_layer={group: held[index] for group, held in self.bytes_per_layer.items()},
+            bytes_per_layer={
+                group: layer_bytes[index] for group, layer_bytes in self.bytes_per_layer.items()
+            },
             **{name: np.asarray(getattr(self, name))[index] for name in NUMBERS},
         )
 
@@ -355,8 +367,8 @@ class Model:
     def layers_together(self) -> "Model":
         """Model with all layers as one, shape (..., 1), for sums over layers."""
         whole = {
-            group: np.sum(held, axis=-1, keepdims=True)
-            for group, held in self.bytes_per_layer.items()
+            group: np.sum(layer_bytes, axis=-1, keepdims=True)
+            for group, layer_bytes in self.bytes_per_layer.items()
         }
         return replace(self, bytes_per_layer=whole)
 

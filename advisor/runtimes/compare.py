@@ -35,8 +35,8 @@ def compare(
     An impossible combination has a `refusal`.
     """
     taken = settings or Settings()
-    each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
-    return tuple(chain.from_iterable(each))
+    by_runtime = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
+    return tuple(chain.from_iterable(by_runtime))
 
 
 def _in_runtime(
@@ -49,18 +49,20 @@ def _in_runtime(
     if stated or len(machine.gpus) < 2 or any(map(_is_sweep, whole)):
         return whole
     copies = list(_copies(stored, machine, work, runtime, settings))
-    copied = {each.arrangement.groups[0] for each in copies if each.arrangement}
+    copied = {answer.arrangement.groups[0] for answer in copies if answer.arrangement}
     parts = [*copies]
     for arrangement in fewer(machine):
         part = arrangement.part
-        tried = [each.strategy for each in whole if _worth_trying(each, whole, part)]
+        tried = [answer.strategy for answer in whole if _worth_trying(answer, whole, part)]
         if arrangement.groups[0] in copied:
-            tried = [each for each in tried if each is not PlacementStrategy.GPU_RESIDENT]
+            tried = [
+                strategy for strategy in tried if strategy is not PlacementStrategy.GPU_RESIDENT
+            ]
         estimates = _as_one(stored, part, work, runtime, settings, tried)
-        parts += [replace(each, arrangement=arrangement) for each in estimates]
+        parts += [replace(answer, arrangement=arrangement) for answer in estimates]
     return [
-        best_arranged(each, (part for part in parts if part.strategy is each.strategy))
-        for each in whole
+        best_arranged(answer, (part for part in parts if part.strategy is answer.strategy))
+        for answer in whole
     ]
 
 
@@ -76,7 +78,7 @@ def _worth_trying(estimate: Estimate, whole: Iterable[Estimate], part: Machine) 
     """
     if _in_gpus(estimate):
         return estimate.strategy.could_hold(estimate.model, part)
-    return not any(_in_gpus(each) and bool(each.fits) for each in whole)
+    return not any(_in_gpus(answer) and bool(answer.fits) for answer in whole)
 
 
 def _is_sweep(estimate: Estimate) -> bool:
@@ -286,9 +288,11 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates that fit, runtimes in common use first; each group begins with its fastest."""
-    fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
+    fitting = [
+        answer for answer in estimates if bool(answer.fits) and answer.decode_tps is not None
+    ]
     return sorted(
-        fitting, key=lambda each: (each.runtime.mainstream, decode_tps(each)), reverse=True
+        fitting, key=lambda answer: (answer.runtime.mainstream, decode_tps(answer)), reverse=True
     )
 
 

@@ -63,14 +63,16 @@ def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
 
     `layers` is the share of each layer's heads that is computed.
     """
-    each = model.per_layer
+    per_layer = model.per_layer
     depth = np.asarray(step.depth, dtype=float)[..., None]
-    attended = np.minimum(depth, each.windows)
-    attended = np.where(each.indexed > 0, np.minimum(attended, CHOSEN), attended)
-    values = each.attention_flops / 2.0
+    attended = np.minimum(depth, per_layer.windows)
+    attended = np.where(per_layer.indexed > 0, np.minimum(attended, CHOSEN), attended)
+    values = per_layer.attention_flops / 2.0
     if is_prompt(step):
-        values = np.where((each.unfolded > 0) & (each.indexed <= 0), each.unfolded, values)
-    work = 2.0 * (values * attended + each.index_values * depth)
+        values = np.where(
+            (per_layer.unfolded > 0) & (per_layer.indexed <= 0), per_layer.unfolded, values
+        )
+    work = 2.0 * (values * attended + per_layer.index_values * depth)
     return np.asarray(np.sum(layers * work, axis=-1) * step.tokens)
 
 
@@ -79,12 +81,12 @@ def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
 
     With an indexer a step reads all of its keys, and the cache of the tokens that it chose.
     """
-    each = model.per_layer
+    per_layer = model.per_layer
     kept = model.kv_bytes(step.depth, step.kv_type)
     depth = np.maximum(np.asarray(step.depth, dtype=float), 1.0)[..., None]
     chosen = np.minimum(CHOSEN / depth, 1.0)
-    sparse = each.index_share + (1.0 - each.index_share) * chosen
-    read = np.where(each.indexed > 0, sparse, 1.0)
+    sparse = per_layer.index_share + (1.0 - per_layer.index_share) * chosen
+    read = np.where(per_layer.indexed > 0, sparse, 1.0)
     return np.asarray(np.sum(shares * kept * read, axis=-1) * step.sequences)
 
 
@@ -219,8 +221,8 @@ def for_each(number: Any, function: Callable[[int], Any]) -> Any:
     """Value of a function of a number; along the axes of an array, the value of each number."""
     if np.ndim(number) == 0:
         return function(number)
-    each = np.array([function(int(single)) for single in np.ravel(number)])
-    return each.reshape(*np.shape(number), *each.shape[1:])
+    values = np.array([function(int(single)) for single in np.ravel(number)])
+    return values.reshape(*np.shape(number), *values.shape[1:])
 
 
 def beside_layers(number: Array) -> Floats:
@@ -291,8 +293,8 @@ def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]
     above = NormalDist().inv_cdf((tensor - 0.375) / (tensor + 0.25))
     mean = share * most
     read = np.minimum(mean + above * np.sqrt(mean * (1.0 - share)), most) / mean
-    each = np.asarray(tokens, dtype=float) * experts.used / tensor
-    computed = np.minimum(1.0 + above * np.sqrt((1.0 - 1.0 / tensor) / each), tensor)
+    tokens_of_an_expert = np.asarray(tokens, dtype=float) * experts.used / tensor
+    computed = np.minimum(1.0 + above * np.sqrt((1.0 - 1.0 / tensor) / tokens_of_an_expert), tensor)
     return np.maximum(read, 1.0), computed
 
 

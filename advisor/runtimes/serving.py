@@ -148,11 +148,11 @@ def with_tables(model: Model, machine: Machine, room: Room, users: Array, *, asi
     if not model.by_ngrams:
         return room
     cache = np.sum(room.cache, axis=-1) * np.asarray(users)
-    held = model.file_bytes + model.tied_copy + cache + room.drafter
+    needed = model.file_bytes + model.tied_copy + cache + room.drafter
     free = machine.gpu_memory * room.usable - room.working * machine.gpu_count
     tables = model.embedding * model.tables_share
     in_ram = (tables <= machine.host.memory.value) & np.bool_(not machine.unified)
-    share = np.where((held > free) | (aside & in_ram), model.tables_share, 0.0)
+    share = np.where((needed > free) | (aside & in_ram), model.tables_share, 0.0)
     if DELTA not in operators(model.architecture):
         return replace(room, in_ram=share)
     return replace(room, in_ram=np.where(in_ram, share, 0.0), in_file=np.where(in_ram, 0.0, share))
@@ -260,11 +260,11 @@ def _layers_that_fit(group: GpuGroup, work: Workload, settings: Settings, room: 
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / group.division.pipeline
         return np.asarray(group.layers * (rank <= count[..., None]))
-    held = group.layers * held_by_each(group.model, group.division)
+    layer_bytes = group.layers * held_by_each(group.model, group.division)
     budget = weight_room(group, work, room)
-    passing = room.buffered * float(np.max(held))
-    fitting = layers_that_fit(held[group.layers > 0][::-1], budget - passing)
-    count = np.where(budget >= held.sum(), 0.0, fitting)
+    passing = room.buffered * float(np.max(layer_bytes))
+    fitting = layers_that_fit(layer_bytes[group.layers > 0][::-1], budget - passing)
+    count = np.where(budget >= layer_bytes.sum(), 0.0, fitting)
     return np.asarray(group.layers * (rank <= count[..., None]))
 
 
@@ -360,11 +360,11 @@ def users_at_once(
         together = 1
     counts = []
     for group in gpu_groups(model, machine, division):
-        held = np.vecdot(group.layers, held_by_each(model, division))
-        left = weight_room(group, single, room) - held
+        weights = np.vecdot(group.layers, held_by_each(model, division))
+        left = weight_room(group, single, room) - weights
         caches = left + _cache_of_a_user(group, single, room)
-        each = _cache_of_a_user(group, typical, usual)
-        fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(each, 1.0))
+        cache_of_a_user = _cache_of_a_user(group, typical, usual)
+        fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(cache_of_a_user, 1.0))
         counts.append(np.where(left >= 0.0, together * fitting, 0.0))
     return np.asarray(reduce(np.minimum, division.of_groups(counts)))
 
@@ -386,10 +386,10 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
     counts = []
     for device, gpu in enumerate(machine.gpus):
         where = Location.vram(device)
-        each = np.asarray(placement.kv_bytes(model, where, work)) / work.users
-        held = placement.weight_bytes(model, where) + placement.buffers.get(where, 0.0)
-        if np.any(each > 0):
-            counts.append(np.floor(np.maximum(gpu.memory.value - held, 0.0) / each))
+        cache_of_a_user = np.asarray(placement.kv_bytes(model, where, work)) / work.users
+        taken = placement.weight_bytes(model, where) + placement.buffers.get(where, 0.0)
+        if np.any(cache_of_a_user > 0):
+            counts.append(np.floor(np.maximum(gpu.memory.value - taken, 0.0) / cache_of_a_user))
     if counts:
         return int(np.min(counts))
     return 0
@@ -477,8 +477,8 @@ def group_weights(group: GpuGroup, placement: Placement) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs, with unused experts [B]."""
     sizes = group.model.bytes_per_layer
     shares = placement.weights[Location.RAM].items()
-    held: Array = sum((share * group.layers) @ sizes[part] for part, share in shares)
-    return held / group.division.tensor
+    size: Array = sum((share * group.layers) @ sizes[part] for part, share in shares)
+    return size / group.division.tensor
 
 
 def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> EngineKernels:
@@ -497,7 +497,7 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, division.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
-    each = model.per_layer
+    per_layer = model.per_layer
     layers = np.sum(mask, axis=-1)
     if division.by_user:
         divided = users
@@ -513,12 +513,12 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
         head_flops=head * model.output_flops * tokens * users,
         head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float) * users,
         activations=stream * layers,
-        expert_activations=stream * (mask @ each.expert_layers) * used,
+        expert_activations=stream * (mask @ per_layer.expert_layers) * used,
         expert_rows=rows,
-        attention_layers=mask @ (each.kv_values > 0),
-        latent_layers=mask @ each.latent,
-        indexed_layers=mask @ each.indexed,
-        products_per_layer=mask @ each.products / np.maximum(layers, 1.0),
+        attention_layers=mask @ (per_layer.kv_values > 0),
+        latent_layers=mask @ per_layer.latent,
+        indexed_layers=mask @ per_layer.indexed,
+        products_per_layer=mask @ per_layer.products / np.maximum(layers, 1.0),
         state_flops=state_work(model, mask, step) * divided,
     )
 
@@ -564,9 +564,9 @@ def _kernel(model: Model, groups: Sequence[Group], stored: float = 1.0) -> str:
     The bits are bytes held over weights; a used weight is two FLOPs. `stored` is how many times as
     many weights are held as used.
     """
-    held = sum(float(np.sum(model.bytes_per_layer[group])) for group in groups)
+    size = sum(float(np.sum(model.bytes_per_layer[group])) for group in groups)
     weights = sum(float(np.sum(model.per_layer.flops[group] * stored)) / 2.0 for group in groups)
-    bits = 8.0 * held / weights if weights else 16.0
+    bits = 8.0 * size / weights if weights else 16.0
     near = next((name for least, name in FORMATS if bits >= least), "")
     return near or FOUR_BITS.get(model.format, "int4")
 

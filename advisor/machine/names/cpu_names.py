@@ -27,7 +27,7 @@ def several_sockets(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) ->
     name = f"{sockets}x {row.name}"
     if name in hosts:
         return hosts[name]
-    sums = {name: (each := getattr(row, name)) and each * sockets for name in OF_EACH_SOCKET}
+    sums = {name: (figure := getattr(row, name)) and figure * sockets for name in OF_EACH_SOCKET}
     return replace(row, name=name, aliases="", sockets=sockets, **sums)
 
 
@@ -187,9 +187,9 @@ class CpuNames:
         spellings = (text, without_remarks(text), *written_out(text, "processor"))
         full = tuple(dict.fromkeys((*self._scalable(text), *spellings)))
         numbers = written_out(text, "processor number")
-        listed = (self._listed(each, text) for each in chain(full, numbers))
-        ruled = (self._by_generation(each, text) for each in full)
-        typical = (self._typical(each) for each in full)
+        listed = (self._listed(candidate, text) for candidate in chain(full, numbers))
+        ruled = (self._by_generation(candidate, text) for candidate in full)
+        typical = (self._typical(candidate) for candidate in full)
         return next(filter(None, chain(listed, ruled, typical)), None)
 
     def _scalable(self, text: str) -> Iterator[str]:
@@ -325,9 +325,9 @@ class CpuNames:
         """Graphics of a model, or of its generation; empty where unknown."""
         folded = name.casefold()
         model = self.models.get(folded)
-        own = (model.gpu,) if model and model.gpu else ()
+        listed = (model.gpu,) if model and model.gpu else ()
         usual = (row.gpu for row in self._generations_of(folded))
-        return next(chain(own, usual), "")
+        return next(chain(listed, usual), "")
 
     def _offers(self, text: str) -> Iterator[str]:
         """Similar names, those with the same number first."""
@@ -382,11 +382,11 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     together.
     """
     name = single.name
-    typed, meant = (any_of("stated line").search(each) for each in (text, name.casefold()))
+    typed, meant = (any_of("stated line").search(words) for words in (text, name.casefold()))
     if typed and meant and typed[2] != meant[2]:
         line = typed[0].strip(" -").title()
         yield f"There is no {line} of that number: {name} is taken."
-    typed, meant = (any_of("xeon metal").search(each) for each in (text, name.casefold()))
+    typed, meant = (any_of("xeon metal").search(words) for words in (text, name.casefold()))
     if typed and meant and typed[0] != meant[0]:
         yield f"There is no Xeon {typed[0].title()} of that number: {name} is taken."
     number = MODEL_NUMBER.search(name)
