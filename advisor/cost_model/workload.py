@@ -34,6 +34,11 @@ class Draft(StrEnum):
         return tuple(method for method in cls if method is not cls.MODEL)
 
     @staticmethod
+    def usual(method: str) -> "Drafter":
+        """What drafts by a method."""
+        return DRAFTERS[method]
+
+    @staticmethod
     def chance(drafted: Array, accepted_share: Array) -> Array:
         """Probability that a drafted token is accepted, from the share of all drafted tokens that
         is accepted.

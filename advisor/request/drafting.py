@@ -3,7 +3,7 @@
 from typing import Any
 
 from advisor.catalog import inputs
-from advisor.cost_model.workload import DRAFTERS, Draft
+from advisor.cost_model.workload import Draft
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
 from advisor.model.model import Model
@@ -26,7 +26,7 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     if method not in Draft.by_name():
         smaller = _draft_model(who)
         method = Draft.MODEL
-    usual = DRAFTERS[method]
+    usual = Draft.usual(method)
     number = usual.tokens if drafted is None else drafted
     if acceptance is None:
         accepted: Array | None = usual.acceptance

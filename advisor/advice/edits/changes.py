@@ -19,7 +19,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.workload import DRAFTERS, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, NumaPolicy
@@ -210,7 +210,7 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:
         return None
-    usual = DRAFTERS[row.draft]
+    usual = Draft.usual(row.draft)
     accepted = usual.acceptance or 0.0
     return replace(work, draft=row.draft, drafted=usual.tokens, acceptance=accepted)
 

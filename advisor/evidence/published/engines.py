@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import DRAFTERS, Draft, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.runtimes import LLAMA_CPP, expert_offloading, runtime
 from advisor.runtimes.serving import framework_kernels
@@ -97,7 +97,7 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
     if words is None or not method:
         return {}
     number = float(words[2]) if words[2] else figure("drafting steps", note)
-    drafted = number or float(UNSTATED.get(method, DRAFTERS[method].tokens))
+    drafted = number or float(UNSTATED.get(method, Draft.usual(method).tokens))
     passed = figure("tokens a pass", note)
     percent = figure("percent accepted", note)
     if passed is not None:

@@ -356,13 +356,32 @@ def test_a_second_chip_is_said_to_be_left_out() -> None:
 
 
 COUNTS = {
-    2: ("2 pcs {}", "{} (2 pcs)", "{} 2шт", "{} - 2 шт.", "{} 2 Stück", "2 szt. {}", "{} x2",
-        "{} card x2", "{}显卡\N{MULTIPLICATION SIGN}2", "两张{}", "{} 2枚", "{} 2台", "{} 두 장",
-        "zwei {}", "deux {}", "dos {}", "duas {}", "twee {}", "två {}", "{} two of them",
-        "two of the {}"),
+    2: (
+        "2 pcs {}",
+        "{} (2 pcs)",
+        "{} 2шт",
+        "{} - 2 шт.",
+        "{} 2 Stück",
+        "2 szt. {}",
+        "{} x2",
+        "{} card x2",
+        "{}显卡\N{MULTIPLICATION SIGN}2",
+        "两张{}",
+        "{} 2枚",
+        "{} 2台",
+        "{} 두 장",
+        "zwei {}",
+        "deux {}",
+        "dos {}",
+        "duas {}",
+        "twee {}",
+        "två {}",
+        "{} two of them",
+        "two of the {}",
+    ),
     3: ("三张{}", "3 units of {}", "drei {}", "trois {}", "tres {}", "tre {}", "{} x3"),
     4: ("四张{}", "4张{}", "四卡{}", "vier {}", "quatre {}", "cuatro {}", "quattro {}", "{} x4"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
