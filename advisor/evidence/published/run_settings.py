@@ -47,25 +47,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     else:
         to_mean = None
     generated = row.gen_len or to_mean or figure("tg", note) or BENCH_OUTPUT
-    empty = sent is None and cached_before > 0 and bool(stated("prompt read from empty", note))
-    if sent is not None:
-        fresh = max(sent, 1.0)
-    else:
-        fresh = figure("pp", note) or BENCH_PROMPT
-    fresh, cached = (cached_before, 0.0) if empty else (fresh, cached_before)
-    if empty and OF_NINE in note:
-        fresh = EQUAL_TO_NINE
-    thousands = figure("prompt in thousands", note)
-    if thousands is not None and sent is None:
-        fresh = 1024.0 * thousands
-        cached = 0.0
-    beside = stated("prompt before the reply", note)
-    if beside:
-        fresh = max(float(beside[2] or beside[4]), 1.0)
-        if beside[1]:
-            cached = float(beside[1])
-        else:
-            cached = max(cached_before - fresh, 0.0)
+    fresh, cached = _timed_prompt(row)
     prompt = Workload(
         prompt=cached + fresh,
         cached=cached,
@@ -82,6 +64,57 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     if depth is None or sent is not None:
         return prompt, prompt
     return prompt, replace(prompt, prompt=cached_before, cached=0.0)
+
+
+def _timed_prompt(row: PublishedRow) -> tuple[float, float]:
+    """Tokens of the timed prompt, and tokens in the cache before them."""
+    note = row.source_note
+    depth = row.context_depth or 0.0
+    beside = stated("prompt before the reply", note)
+    thousands = figure("prompt in thousands", note)
+    if beside:
+        fresh = max(float(beside[2] or beside[4]), 1.0)
+        cached = float(beside[1] or max(depth - fresh, 0.0))
+    elif row.prompt_len is not None:
+        fresh, cached = max(row.prompt_len, 1.0), depth
+    elif thousands is not None:
+        fresh, cached = 1024.0 * thousands, 0.0
+    elif _read_into_empty_cache(row):
+        fresh, cached = _whole_prompt(note, depth), 0.0
+    else:
+        fresh, cached = figure("pp", note) or BENCH_PROMPT, depth
+    if stated("prompt rate with the depth", note):
+        return cached + fresh, 0.0
+    return fresh, cached
+
+
+def _whole_prompt(note: str, depth: float) -> float:
+    """Tokens of a prompt that fills the cache up to a depth."""
+    if OF_NINE in note:
+        return EQUAL_TO_NINE
+    return depth
+
+
+SAME_LENGTH = 0.01  # largest difference of a prompt's length and the depth after it, as a share
+
+
+def _read_into_empty_cache(row: PublishedRow) -> bool:
+    """Whether a row's prompt is what filled the cache, so that its rate is the mean over it.
+
+    A server that states no other length times the whole prompt it reads. A prompt as long as the
+    depth is that which the reply follows, unless a bench read both one after the other.
+    """
+    note = row.source_note
+    depth = row.context_depth or 0.0
+    if not depth:
+        return False
+    if stated("prompt read from empty", note):
+        return True
+    length = figure("pp", note)
+    if length is None:
+        return stated("server", row.source_words) is not None
+    after = stated("prompt after a depth", note) is not None
+    return not after and abs(length - depth) <= SAME_LENGTH * depth
 
 
 def _micro_batch(note: str, fresh: float) -> float:

@@ -79,7 +79,13 @@ def test_micro_batches_as_notes_state_them(note: str, tokens: int) -> None:
     [("test=tg128,pp of the whole context; pp is the mean", 10240, 10240, 0),
      ("decode after a prompt of 2048 (depth 8192 + 2048)", 10240, 2048, 8192),
      ("kv=f16; prompt 4096, output 128; same rig", 16384, 4096, 12288),
-     ("kv=f16; prompt 10, output 128", 0, 10, 0), ("test=pp512", 8192, 512, 8192)],
+     ("kv=f16; prompt 10, output 128", 0, 10, 0), ("test=pp512", 8192, 512, 8192),
+     ("test=tg400; no drafts; pp is the mean over the prompt", 182132, 182132, 0),
+     ("test=tg256,pp256000; q4_0 KV", 256000, 256000, 0),
+     ("llama-server; 81k of context", 81000, 81000, 0),
+     ("llama-server; test=tg128,pp2048", 8192, 2048, 8192),
+     ("llama-sweep-bench: pp4096 and tg1024 both timed at N_KV=4096", 4096, 4096, 4096),
+     ("test=tg128,pp8192 at d8192", 8192, 8192, 8192)],
 )  # fmt: skip
 def test_what_a_prompt_reads_and_what_lies_in_the_cache_before_it(
     note: str, depth: float, fresh: float, cached: float
@@ -88,6 +94,16 @@ def test_what_a_prompt_reads_and_what_lies_in_the_cache_before_it(
     prompt, work = requests(row)
     assert (prompt.fresh, prompt.cached) == (fresh, cached)
     assert work.prompt == depth
+
+
+def test_llama_benchy_divides_all_tokens_of_a_request_by_the_time_of_reading_them() -> None:
+    # README of github.com/eugr/llama-benchy (75bc129): pp2048 @ d4096 is 1,994.49 tokens/s, and its
+    # prompt took 3,089.19 ms: 6,161 tokens, 2,048 and 4,096 with those of the template
+    assert 1994.49 * 3.08919 == pytest.approx(2048 + 4096, rel=0.01)
+    note = "test=tg32,pp2048; llama-benchy against llama-server"
+    prompt, work = requests(PublishedRow({"context_depth": "4096", "source_note": note}))
+    assert (prompt.fresh, prompt.cached) == (2048 + 4096, 0)
+    assert work.prompt == 4096
 
 
 @pytest.mark.parametrize(
