@@ -15,7 +15,7 @@ from typing import Any
 from advisor.catalog.constants import BETWEEN, FACTOR, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.records import csv_text
-from lab import engine_tables, held_out, llama_cpp, write
+from lab import engine_tables, folds, held_out, llama_cpp, write
 from lab.fit import Fit
 from lab.frameworks import held_out as frameworks
 from lab.frameworks import papers, stream_rows
@@ -56,6 +56,7 @@ def refitted() -> Mapping[Path, str]:
         engine_tables.LEFT_OUT: csv_text(engine_tables.left_out()),
         TABLE: constant_table((*constants, *streams.values())),
         held_out.LEFT_OUT: csv_text(without),
+        folds.TABLE: csv_text(folds.fold_rows(llama_cpp.left_out_with(done.fit.task.cases))),
     }
 
 

@@ -36,7 +36,7 @@ from lab.fit import (
     problem,
     solve,
 )
-from lab.folds import left_out_times
+from lab.folds import kept_folds, left_out_times
 from lab.held_out import GENERATED, READ
 from lab.published import group_of, published_rows, publisher_of, ram_in_theory, row_files
 from lab.stack import Cases, Columns, Timed
@@ -342,7 +342,7 @@ def task(rows: Cases) -> Problem:
 def solved(rows: Cases) -> LlamaFit:
     """Fit of rows, and their predictions by whole fits without them."""
     fit = solve(task(rows))
-    predicted = left_out_times(fit, left_out_with(rows))
+    predicted = left_out_times(fit, left_out_with(rows), kept=kept_folds())
     names = whole_architectures(rows)
     without = left_out_times(fit, names)
     unseen = np.where(np.array(names) == "", predicted, without)

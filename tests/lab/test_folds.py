@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA
-from lab.folds import EVERYWHERE, folds
+from lab.folds import EVERYWHERE, FOLDS, folds, kept_folds
 from lab.published import published_rows, publisher_of
 from lab.roles import PARAMETERS, TABLE, WIDTHS, roles, set_widths
 
@@ -25,6 +25,17 @@ def test_a_name_of_its_own_fold_is_left_out_alone() -> None:
     fold_of_each = folds(["a", "b", "b", "c"], among=3)
     assert len(set(fold_of_each.tolist())) == 3
     assert fold_of_each[1] == fold_of_each[2]
+
+
+def test_a_row_more_moves_no_other_name_to_another_fold() -> None:
+    kept = {"a": 1, "b": 0}
+    assert folds(["a", "b", "b", "c"], among=2, kept=kept).tolist() == [1, 0, 0, 1]
+    assert folds(["a"] * 9 + ["b", "c"], among=2, kept=kept)[-2:].tolist() == [0, 0]
+
+
+def test_kept_folds_are_all_used_by_several_names() -> None:
+    names = list(kept_folds().values())
+    assert {names.count(fold) > 10 for fold in range(FOLDS)} == {True}
 
 
 def test_every_publisher_has_one_role() -> None:
