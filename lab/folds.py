@@ -1,9 +1,9 @@
 """Folds of publishers: predictions by fits that never saw a figure's publisher.
 
 Ten folds, each publisher in one, so that a fit without a fold is a whole fit: it moves as far as
-the others' rows take it, with every factor, and stays nowhere near a fit that knew the publisher. Those of
-llama.cpp's fit are kept in folds.csv: drawn anew, the same rows give errors that differ by one
-point or two (prompts of LocalScore on GPUs 12.9 and 14.2 %), as much as a change of the model.
+the others' rows take it, with every factor, and stays nowhere near a fit that knew the publisher.
+Those of llama.cpp's fit are kept in folds.csv: drawn anew, the same rows give errors that differ by
+one point or two (prompts of LocalScore on GPUs 12.9 and 14.2 %), as much as a change of the model.
 """
 
 from collections import Counter
