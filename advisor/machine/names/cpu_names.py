@@ -13,7 +13,7 @@ from itertools import chain
 
 from advisor.errors import UnknownName
 from advisor.machine.names import words
-from advisor.machine.names.words import any_of, patterns, plain
+from advisor.machine.names.words import any_of, folded, patterns, plain
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
 # Rows of processors that the catalogue has no row of: by their generation, with several sockets,
@@ -146,7 +146,7 @@ class CpuNames:
         for row in hosts.values():
             for spelling in (row.name, *row.aliases.split(";")):
                 if spelling.strip():
-                    self.exact.setdefault(plain(spelling), row)
+                    self.exact.setdefault(folded(spelling), row)
         bare = [(without_remarks(spelling), row) for spelling, row in self.exact.items()]
         self.bare = {name: row for name, row in bare if name and row.vendor != TYPICAL}
         self.typical = {name: row for name, row in bare if name and row.vendor == TYPICAL}

@@ -15,6 +15,7 @@ from advisor.machine.names.gpu_words import GpuWords, OtherMemory, taken_apart
 from advisor.machine.names.words import (
     NamedPart,
     any_of,
+    folded,
     meaning,
     plain,
     size_gib,
@@ -103,7 +104,7 @@ def _optional(taken: GpuWords) -> tuple[str, ...]:
 def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
     """Whether a row has the vendor, architecture and kind (laptop, Quadro) that a name says."""
     families = taken.words & words_of_kind("family").keys() - words
-    architecture = plain(row.family).replace(" ", "")  # "rdna2"
+    architecture = folded(row.family).replace(" ", "")  # "rdna2"
     return (
         (not taken.vendors or row.vendor.split()[0] in taken.vendors)
         and all(architecture.startswith(FAMILIES.get(family, family)) for family in families)
@@ -254,13 +255,13 @@ class GpuNames:
 
     def __init__(self, rows: Mapping[str, GpuRow]) -> None:
         self.rows = rows
-        self._exact = {plain(row.name): row for row in rows.values()}
+        self._exact = {folded(row.name): row for row in rows.values()}
         self._spelled: dict[str, list[tuple[GpuRow, str]]] = {}
         self._indexes: dict[frozenset[str], SpellingIndex] = {}
         others: list[str] = []
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
-                text = plain(spelling)
+                text = folded(spelling)
                 self._exact.setdefault(text, row)
                 for number in set(NUMBER.findall(without_sizes(text))) or {""}:
                     self._spelled.setdefault(number, []).append((row, spelling))

@@ -13,7 +13,14 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.names import words
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
-from advisor.machine.names.words import any_of, memory_sizes, plain, telling_words, words_of_kind
+from advisor.machine.names.words import (
+    any_of,
+    folded,
+    memory_sizes,
+    plain,
+    telling_words,
+    words_of_kind,
+)
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 
@@ -41,7 +48,7 @@ class PresetNames:
         self._worded: list[tuple[Counter[str], MachineRow]] = []
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
-                self._exact.setdefault(plain(spelling), row)
+                self._exact.setdefault(folded(spelling), row)
                 if row.kind != "cloud" or not COUNTED.match(spelling):
                     self._exact.setdefault(words.squeezed(spelling), row)
                 if row.kind != "cloud" or spelling == row.name:

@@ -51,14 +51,6 @@ class NamedPart(Generic[Row]):
 
 MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
-UNPLAIN = re.compile(
-    r"[.,]|ram|ddr |xtx?s|titans|supers|pair|modded|modified|crs|-\d{1,3}[abcq]\b|\d ?go\b"
-    r"|speicher|m[eé]moire|mem[oó]ria|pami|geheugen|bellek|minne|graf|tarjeta|placa|scheda|port[aá]"
-    r"|byte|giga|tis\b|(?:gpu|card)s? ?[x*]| of the"
-    r"|\d ?(?:pcs?|pi[eè]ce|unit|unid|st|szt|шт|pezzi|adet|kus)"
-    r"|zwei|drei|vier|deux|trois|quatre|d[ou]|tr[eêz]|tř|twee|tv|drie|[cq]uat|fyra|czte|čty|dö|iki|üç"
-)
-"""Signs and words that may be written otherwise; texts without any are not searched further."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b\u00b7\u2022", "(),:;+,,")
 """Chinese brackets and punctuation, and dots between parts, with those of other languages."""
@@ -73,16 +65,21 @@ LARGEST_GIB = 100_000.0
 
 
 def plain(text: str) -> str:
-    """Text in lower case with usual spaces and dashes; raises UnknownName for a text too long for a
-    name.
+    """Text in lower case with usual spaces, dashes, units and counts; raises UnknownName for a text
+    too long for a name.
     """
     UnknownName.check("machine or part of one", text)
-    folded = text.casefold()
-    if "(" in folded or not folded.isascii():
-        folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")
-    if UNPLAIN.search(folded):
-        folded = rewritten(folded, "plain")
-    return " ".join(folded.split())
+    return " ".join(rewritten(folded(text), "plain").split())
+
+
+def folded(text: str) -> str:
+    """Text in lower case with usual spaces and dashes; enough for names of the catalogue, which are
+    written plainly.
+    """
+    lower = text.casefold()
+    if "(" in lower or not lower.isascii():
+        lower = DASHES.sub("-", MARKS.sub(" ", lower.translate(WIDE))).replace(TIMES, "x")
+    return " ".join(lower.split())
 
 
 def sizes_gib(text: str) -> list[float]:
@@ -193,16 +190,18 @@ NO_LETTER = re.compile(r"[^a-z0-9+]")
 
 
 def telling_words(text: str) -> Counter[str]:
-    """Words of a name that distinguish presets, with their numbers."""
-    bare = any_of("inches").sub(" ", plain(text))
+    """Words of a plain text, or of a name of the catalogue, that distinguish presets, with their
+    numbers.
+    """
+    bare = any_of("inches").sub(" ", folded(text))
     if HAS_SIZE.search(bare):
         bare = without_sizes(_without_storage(bare))
     return Counter(WORD.findall(without("owner", rewritten(bare, "telling"))))
 
 
 def squeezed(text: str) -> str:
-    """Name with letters and digits only."""
-    return NO_LETTER.sub("", without("owner", plain(text)))
+    """Plain text, or name of the catalogue, with letters and digits only."""
+    return NO_LETTER.sub("", without("owner", folded(text)))
 
 
 def translated(text: str) -> str:
