@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from advisor.advice.table.ram_and_drive import RamAndDrive
     from advisor.advice.task import Task
 
+NOTABLY = 1.1
+"""Smallest factor by which another runtime must be faster than the chosen one to be named."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -117,23 +120,51 @@ class Comparison:
 
     @property
     def what_changes(self) -> str:
-        """Inputs at which that option starts or stops to pay, in words; empty for none."""
+        """Inputs at which another decision would be made, in words; empty for none.
+
+        Money and waiting must be what the decision rests on: work that is due, a faster runtime or
+        a free setting decide whatever a purchase would pay.
+        """
         option = self._turning
-        if option is None:
+        if option is None or self.decision.rests_on_demand or self.faster_elsewhere is not None:
             return ""
+        if self.in_question is self.choice.safe:
+            return turning.what_changes(option) if option.pays else ""
+        if not option.pays:
+            return self._beside_the_step(option)
+        if self.decision.model is None or option.odd or self._is_undone(option):
+            return ""
+        words = turning.what_changes(option, priced=True)
+        return f"If it must be {self.question.model.name}: {words}" if words else ""
+
+    def _beside_the_step(self, option: Option) -> str:
+        """Inputs at which an option would pay beside this machine at its best free setting."""
         words = turning.what_changes(option)
-        safe = self.in_question is self.choice.safe
-        if not words or (safe and option.pays):
-            return words
-        if option.pays and option.odd:
-            return ""
-        if option.pays and self.decision.model is not None:
-            return f"If it must be {self.question.model.name}: {words}"
-        if option.pays or safe:
-            return f"Counted in money and waiting alone, {words}"
-        if option is self._judged or self.case.step is None:
+        if not words or option is self._judged or self.case.step is None:
             return words
         return f"Beside {self.case.step.name}, {words}"
+
+    def _is_undone(self, option: Option) -> bool:
+        """Whether an option pays no more beside one of the free settings of this machine."""
+        free = [
+            each
+            for each in self.case.options[1:]
+            if each.is_free_setting and each.speed and each.loss is not None
+        ]
+        return not all(replace(option, kept=self.as_judged(each)).pays for each in free)
+
+    @lazy
+    def faster_elsewhere(self) -> Estimate | None:
+        """Estimate of another runtime that is notably faster here than the chosen one; None without
+        one, or without a choice.
+        """
+        if self.chosen is None or self.question.ownership.nothing:
+            return None
+        least = NOTABLY * decode_tps(self.best) if self.best else 0.0
+        first = next(iter(usable(self.placed(self.placement))), None)
+        if first is None or decode_tps(first) < least:
+            return None
+        return first
 
     @property
     def what_matters(self) -> tuple[turning.TornadoBar, ...]:

@@ -173,6 +173,11 @@ class Decision:
     rival: Option | None = None
 
     @property
+    def rests_on_demand(self) -> bool:
+        """Whether work that is due, or users at the same time, decide, whatever a purchase pays."""
+        return self.rule in OF_DEMAND
+
+    @property
     def close(self) -> bool:
         """Whether another option would do as well."""
         return self.rival is not None
@@ -188,6 +193,14 @@ class Rule(NamedTuple):
 def _met(case: Situation) -> bool | None:
     """Work of a known amount that this machine does in time: nothing is needed."""
     return (case.demand.counted and case.demand.met_by(case.kept)) or None
+
+
+def _in_place_of_rent(case: Situation) -> Option | None:
+    """An API, where texts may leave and this machine is rented for far more."""
+    if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
+        return None
+    api = case.apis[0]
+    return api if case.dear_beside(api) else None
 
 
 def _together(case: Situation) -> Option | None:
@@ -329,12 +342,10 @@ def _free(case: Situation) -> Option | None:
 
 
 def _called(case: Situation) -> Option | None:
-    """An API, where texts may leave and this machine does not serve, or is rented for far more."""
+    """An API, where texts may leave and this machine does not serve."""
     if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
         return None
     api = case.apis[0]
-    if case.dear_beside(api):
-        return api
     if serves(case.best_kept, case.reading_tps) and case.demand.met_by(case.best_kept):
         return None
     return api
@@ -376,6 +387,7 @@ SWITCH_OFF = "switch off"
 """Rules by which everything stays, whatever could be bought."""
 RULES = (
     Rule("refused", lambda case: bool(case.instead) or None),
+    Rule("in place of rent", _in_place_of_rent),
     Rule(IN_TIME, _met),
     Rule("side by side", _together),
     Rule("in time without thought", _thoughtless_in_time),
@@ -394,6 +406,8 @@ RULES = (
 )
 """Rules in their order; where none applies, everything stays."""
 KEEP = "keep"
+OF_DEMAND = (IN_TIME, "side by side", "in time without thought", "finishes", "serves all")
+"""Rules that decide by the work that is asked for, whatever a purchase would pay."""
 
 
 def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:

@@ -155,7 +155,7 @@ class Replicas:
         cards = with_gpus(gpu, gpus).gpus
         held = sum(float(card.memory.value) for card in cards) - model.bytes_without_table
         rate = sum(float(card.bandwidth.value) for card in cards)
-        in_time = rate / self.request.user_tps * float(work.tokens_per_step)
+        in_time = rate / self.request.served_tps * float(work.tokens_per_step)
         cache = float(np.sum(model.kv_bytes(work.context, "fp8"))) or 1.0
         least = min(float(held), in_time - float(model.read_bytes_per_token) * SMALLEST_FORMAT)
         return max(min(int(least / cache), self.users), 0)
@@ -190,7 +190,7 @@ class Replicas:
         if load is None or decode is None:
             return 0
         slower = float(np.max(decode.value) / np.max(decode.low))
-        wish = replace(self.request, user_tps=self.request.user_tps * slower)
+        wish = replace(self.request, user_tps=self.request.served_tps * slower)
         return min(replace(load, request=wish).by_closed_form, self.users)
 
     def _simulated(self, gpu: str, gpus: int) -> int:
@@ -386,8 +386,8 @@ NONE_SERVES = (
 
 def heading(users: int, request: Request) -> str:
     """Heading above fleets: whom they serve how fast, and their order."""
-    speed = tokens_per_second(request.user_tps)
-    wait = seconds(request.first_token_within)
+    speed = tokens_per_second(request.served_tps)
+    wait = seconds(request.served_within)
     return (
         f"Machines that serve {_counted(users, 'user')} with {speed} each and the first token "
         f"within {wait}, cheapest first:"

@@ -124,7 +124,17 @@ def _changes(advice: Advice, short: Brief) -> Iterator[str]:
         speed = f", {number(safe.speed.decode)} tokens/s" if safe.speed is not None else ""
         price = money(safe.upfront or 0.0)
         yield f"Where {free.name} does not do, {plain(safe.name)} for {price}{speed}."
-    yield advice.what_changes or "Nothing on record would change it."
+    yield advice.what_changes or _otherwise(advice)
+
+
+def _otherwise(advice: Advice) -> str:
+    """What would make another decision where money and waiting alone would not."""
+    decision = advice.decision
+    if decision.rests_on_demand:
+        return "Other amounts of work, limits or prices would change it."
+    if decision.model is not None or (decision.option and decision.option.is_free_setting):
+        return "It stands as long as what is free is enough."
+    return "Nothing on record would change it."
 
 
 def _risk(advice: Advice, short: Brief) -> Iterator[str]:

@@ -40,7 +40,15 @@ from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, in_usd
 from advisor.request.session import AgentSession, session_of
-from advisor.request.wants import Condition, Texts, Think, Wants, maker_named
+from advisor.request.wants import (
+    SERVED_TPS,
+    SERVED_WITHIN,
+    Condition,
+    Texts,
+    Think,
+    Wants,
+    maker_named,
+)
 from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes import runtime as runtime_named
 from advisor.units import GIB, Array
@@ -135,8 +143,8 @@ class Request:
     drafted: Array | None = None
     acceptance: Array | None = None
     requests_per_hour: float | None = None
-    user_tps: float = 20.0
-    first_token_within: float = 2.0
+    user_tps: float | None = None
+    first_token_within: float | None = None
     length_spread: float = 0.5
     runtime: str | None = None
     placement: str | None = None
@@ -239,6 +247,20 @@ class Request:
 
         row = rate_on_record(code)
         return row.remark if row is not None else ""
+
+    @property
+    def served_tps(self) -> float:
+        """Speed for each user that a server must reach: as stated, or a usual one [tokens/s]."""
+        if self.user_tps is None:
+            return SERVED_TPS
+        return self.user_tps
+
+    @property
+    def served_within(self) -> float:
+        """Wait for the first token that a server must keep: as stated, or a usual one [s]."""
+        if self.first_token_within is None:
+            return SERVED_WITHIN
+        return self.first_token_within
 
     @property
     def nothing(self) -> bool:
@@ -656,8 +678,8 @@ class Nouns:
         limit = in_usd({"max_usd": request.max_usd}, request.paying.usd)
         return Wants(
             requests_per_hour=request.requests_per_hour,
-            user_tps=_stated(request, "user_tps"),
-            first_token_within=_stated(request, "first_token_within"),
+            user_tps=request.user_tps,
+            first_token_within=request.first_token_within,
             texts=_listed(Texts, "texts", request.texts) or Texts.OPEN,
             condition=_listed(Condition, "condition", request.condition) or Condition.ANY,
             maker=maker_named(request.maker),
@@ -699,14 +721,6 @@ def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
     names = {field.name for field in fields(noun)} & DEFAULTS.keys()  # type: ignore[arg-type]
     drawn = {name: getattr(request, name) for name in names - {"draft", "drafted", "acceptance"}}
     return noun(**(drawn | computed))
-
-
-def _stated(request: Request, name: str) -> float | None:
-    """Number that differs from its default; None for the default."""
-    value = getattr(request, name)
-    if value == DEFAULTS[name]:
-        return None
-    return float(value)
 
 
 def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:

@@ -32,6 +32,10 @@ class Think(StrEnum):
 
 
 MAKERS = ("NVIDIA", "AMD", "Intel", "Apple")
+SERVED_TPS = 20.0
+SERVED_WITHIN = 2.0
+"""Speed for each user [tokens/s] and wait for the first token [s] that servers are sized for where
+nobody states them."""
 
 
 @dataclass(frozen=True, kw_only=True)

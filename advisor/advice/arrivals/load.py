@@ -45,8 +45,8 @@ class Waiting:
 
     def meets(self, request: Request) -> bool:
         """Whether 95 % of the requests are served in time."""
-        soon = self.first_p95 <= request.first_token_within
-        return soon and self.token_p95 <= 1.0 / request.user_tps
+        soon = self.first_p95 <= request.served_within
+        return soon and self.token_p95 <= 1.0 / request.served_tps
 
 
 def _waiting(served: Served, skipped: int, users: float | None = None) -> Waiting:
@@ -107,10 +107,10 @@ class ServerLoad:
 
         The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
         """
-        if self.server.reading(self.lengths) > self.request.first_token_within:
+        if self.server.reading(self.lengths) > self.request.served_within:
             return 0
         times = self.server.time_per_token(np.arange(1.0, MOST_USERS + 1.0), self.lengths)
-        fast = int(np.sum(times <= 1.0 / self.request.user_tps))
+        fast = int(np.sum(times <= 1.0 / self.request.served_tps))
         return min(fast * self.copies, int(self.together))
 
     def users_up_to(self, most: int) -> int:
@@ -215,8 +215,8 @@ def sentences(load: ServerLoad | None) -> Iterable[str]:
     users = load.users_supported
     yield (
         f"{load.estimate.runtime.name} serves {users} {'user' if users == 1 else 'users'} at once "
-        f"with {tokens_per_second(request.user_tps)} each and the first token within "
-        f"{seconds(request.first_token_within)}; it saturates at "
+        f"with {tokens_per_second(request.served_tps)} each and the first token within "
+        f"{seconds(request.served_within)}; it saturates at "
         f"{number(load.full_per_hour)} requests an hour."
     )
     per_hour = request.requests_per_hour

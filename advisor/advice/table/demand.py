@@ -9,8 +9,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.workload import Workload
 from advisor.request.money import SECONDS_PER_HOUR, MoneyInputs
-from advisor.request.request import DEFAULTS
-from advisor.request.wants import Wants
+from advisor.request.wants import SERVED_TPS, SERVED_WITHIN, Wants
 
 LATE = 30.0  # wait for the first word from which nothing runs well [s]
 BUSY = 2.0 / 3.0
@@ -63,8 +62,8 @@ class Demand:
         """Demand with the speed and wait that servers are looked for with, where none is stated."""
         wants = replace(
             self.wants,
-            user_tps=self.wants.user_tps or DEFAULTS["user_tps"],
-            first_token_within=self.wants.first_token_within or DEFAULTS["first_token_within"],
+            user_tps=self.wants.user_tps or SERVED_TPS,
+            first_token_within=self.wants.first_token_within or SERVED_WITHIN,
         )
         return replace(self, wants=wants)
 

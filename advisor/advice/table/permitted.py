@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from advisor.advice.table.option import ELSEWHERE, HARDWARE, Option, OptionKind
 from advisor.request.wants import Condition, Texts, Wants
 
+TOO_DEAR = "dearer than the budget"
+
 
 def permitted(options: Sequence[Option], wants: Wants) -> tuple[Option, ...]:
     """Options without those that a request rules out; what is kept always stays."""
@@ -15,6 +17,8 @@ def why_not_permitted(option: Option, wants: Wants) -> str:
     """Reason why a request does not permit an option; empty for a permitted option."""
     if option.kind in ELSEWHERE and wants.texts is Texts.HOUSE:
         return "texts would leave the house"
+    if option.kind is OptionKind.CHANGE and _is_too_dear(option, wants):
+        return TOO_DEAR
     if option.kind is OptionKind.API or option.kind not in HARDWARE:
         return ""
     if wants.maker and any(card.vendor != wants.maker for card in option.bought):
@@ -24,9 +28,14 @@ def why_not_permitted(option: Option, wants: Wants) -> str:
         return f"{watts:,.0f} W of cards"
     if option.kind is OptionKind.RENT:
         return ""
-    if wants.max_usd is not None and (option.upfront or 0.0) > wants.max_usd:
-        return "dearer than the budget"
+    if _is_too_dear(option, wants):
+        return TOO_DEAR
     return _of_condition(option, wants.condition)
+
+
+def _is_too_dear(option: Option, wants: Wants) -> bool:
+    """Whether an option costs more at once than somebody wants to pay."""
+    return wants.max_usd is not None and (option.upfront or 0.0) > wants.max_usd
 
 
 def _of_condition(option: Option, wanted: Condition) -> str:

@@ -206,10 +206,11 @@ more. Speeds are named within their range."""
 SPEEDS = ("speed now", "speed then")
 
 
-def what_changes(option: Option) -> str:
-    """Sentences on the three nearest turning points. Without any: that an option pays by far, or
-    nothing.
+def what_changes(option: Option, *, priced: bool = False) -> str:
+    """Sentences on the three nearest turning points, with the option's price where asked. Without
+    any: that an option pays by far, or nothing.
     """
+    subject = _subject(option, priced=priced)
     uncertain = inputs(option)
     points = [
         point
@@ -223,7 +224,7 @@ def what_changes(option: Option) -> str:
     if not points:
         clear = option.pays and "replies a day" in uncertain
         if clear:
-            return f"{_subject(option)} pays, and would with a tenth of the answers."
+            return f"{subject} pays, and would with a tenth of the answers."
         return ""
     if option.pays:
         turns = "It would not"
@@ -234,14 +235,15 @@ def what_changes(option: Option) -> str:
         when = f"{', '.join(first)} or {last}"
     else:
         when = last
-    return f"{_subject(option)} {'pays' if option.pays else 'does not pay'}. {turns} {when}."
+    return f"{subject} {'pays' if option.pays else 'does not pay'}. {turns} {when}."
 
 
-def _subject(option: Option) -> str:
+def _subject(option: Option, *, priced: bool) -> str:
     """Name of an option as the subject of a sentence: set off by a comma where it holds one."""
-    if "," in option.name:
-        return f"{option.name},"
-    return option.name
+    name = f"{option.name}," if "," in option.name else option.name
+    if priced and option.upfront:
+        return f"{name} for {money_words(option.upfront)}"
+    return name
 
 
 def _condition(option: Option, point: TurningPoint) -> str:

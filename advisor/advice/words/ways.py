@@ -21,12 +21,11 @@ from advisor.advice.words.phrases import (
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
 from advisor.request.wants import Texts
-from advisor.runtimes.compare import decode_tps, usable
+from advisor.runtimes.compare import decode_tps
 from advisor.units import number
 
 MOSTLY = 0.5  # share of an answer from which its first word is what one waits for
-NOTABLY = 1.1
-"""Smallest factor by which another runtime must be faster than the chosen one to be named."""
+NOTABLY = 1.1  # factor from which an earlier first word is told in place of a speed
 
 
 def ways_out(advice: Comparison, decode: float) -> list[str]:
@@ -111,11 +110,11 @@ YOUNG = 1.5  # factor from which a young engine is worth its set-up and its risk
 
 
 def _in_time(advice: Comparison) -> list[str]:
-    """Work that is done in time."""
-    return [
-        f"{_keep(advice.options[0])} Nothing needs to be bought.",
-        "Nothing needs to be bought.",
-    ]
+    """Work that is done in time, and an API beside a rent."""
+    kept = _keep(advice.options[0])
+    if advice.decision.beside is not None:
+        return [f"{kept} {_unless_texts_stay(advice.decision.beside)}", kept]
+    return [f"{kept} Nothing needs to be bought.", "Nothing needs to be bought."]
 
 
 def _several(advice: Comparison) -> list[str]:
@@ -239,6 +238,23 @@ def _in_place_of_rent(advice: Comparison, api: Option) -> list[str]:
     return [f"{stays}, keep what you have.", f"{answers}, unless your texts must stay with you."]
 
 
+def _called_too(advice: Comparison, seconds: float) -> list[str]:
+    """An API beside what is decided for, where texts may leave and it costs less than the power of
+    this machine, or answers notably sooner than in so much time [s]; nothing without one.
+    """
+    apis = advice.case.apis
+    if advice.case.demand.wants.texts is not Texts.ANYWHERE or not apis:
+        return []
+    api = apis[0]
+    sooner = api.speed is not None and seconds >= SOONER * api.answer_seconds
+    if not sooner and (api.monthly or 0.0) >= _power(advice.options[0]):
+        return []
+    return [f"An API answers for {money_words(api.monthly or 0.0)} a month."]
+
+
+SOONER = 2.0  # factor of time from which an API is named beside a free setting
+
+
 def _unless_texts_stay(api: Option) -> str:
     month = money_words(api.monthly or 0.0)
     return f"An API costs {month} a month, unless your texts must stay with you."
@@ -250,7 +266,11 @@ def _switched_off(advice: Comparison) -> list[str]:
     power = _power(kept)
     idle = idle_usd(kept)
     off = "switch it off, or let it sleep, between answers"
+    called = [
+        f"Power: {money_words(power)} a month; {off}. {words}" for words in _called_too(advice, 0.0)
+    ]
     return [
+        *called,
         f"Keep it, but {off}: {money_words(idle)} of {money_words(power)} for power a month goes "
         "while nobody asks.",
         f"Power: {money_words(power)} a month; {off}.",
@@ -317,17 +337,10 @@ def _in_words(sentences: Iterable[str], row: Runnable, advice: Comparison) -> li
 
 def faster_runtime(advice: Comparison) -> list[str]:
     """Another runtime that is notably faster than the chosen one; nothing without one."""
-    if advice.chosen is None or advice.question.ownership.nothing:
+    faster = advice.faster_elsewhere
+    if faster is None:
         return []
-    if advice.best:
-        least = NOTABLY * decode_tps(advice.best)
-    else:
-        least = 0.0
-    first = usable(advice.placed(advice.placement))[:1]
-    speeds = {each.runtime.name: decode_tps(each) for each in first}
-    return [
-        f"{name} would give {number(tps)} here." for name, tps in speeds.items() if tps >= least
-    ]
+    return [f"{faster.runtime.name} would give {number(decode_tps(faster))} here."]
 
 
 def _free(advice: Comparison, option: Option) -> list[str]:
@@ -337,7 +350,11 @@ def _free(advice: Comparison, option: Option) -> list[str]:
     given = _given(option, advice.options[0]) or "more"
     free = f"A free change gives {given}: {plain(option.name)}."
     shorter = f"Free: {briefly(option.name)}, {given}."
-    beside = [*_within(advice), *_also_free(advice, option)]
+    beside = [
+        *_within(advice),
+        *_called_too(advice, option.answer_seconds),
+        *_also_free(advice, option),
+    ]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
     return [*_task_after(advice), *both, free, shorter]
 

@@ -216,7 +216,7 @@ def _served(answer: Answer) -> tuple[ServingFleet, ...]:
 
 def _chart(load: ServerLoad, alt: str) -> Markup:
     users = np.array([point.users for point in load.curve])
-    limit = load.request.first_token_within
+    limit = load.request.served_within
     marks = {}
     if load.users_supported > 1:
         marks[float(load.users_supported)] = f"{load.users_supported} served well"

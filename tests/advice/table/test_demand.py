@@ -66,3 +66,12 @@ def test_the_verdict_says_speed_and_first_word_of_requests() -> None:
     verdict = answer(Request(**SERVER, users=16, requests_per_hour=60).nouns()).advice.verdict
     assert "60 requests an hour" in verdict
     assert "tokens a second to each, the first word after" in verdict
+
+
+def test_a_limit_that_equals_the_usual_one_binds() -> None:
+    stated = Request(model="Qwen3-8B", gpu="RTX 3090", user_tps=20.0, first_token_within=2.0)
+    wants = stated.nouns().wants
+    assert (wants.user_tps, wants.first_token_within) == (20.0, 2.0)
+    open_one = Request(model="Qwen3-8B", gpu="RTX 3090")
+    assert open_one.nouns().wants.user_tps is None
+    assert (open_one.served_tps, open_one.served_within) == (20.0, 2.0)

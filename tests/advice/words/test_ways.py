@@ -96,3 +96,66 @@ def test_no_sentence_of_a_verdict_is_cut_off(machine: str, users: int) -> None:
         texts="house",
     )
     assert [line for line in advice.verdict.splitlines() if not line.endswith(".")] == []
+
+
+CONTRADICTABLE = (
+    # a batch that an API finishes in time: 5,000 x 300 / 2.3 tokens a second are 181 hours of 8
+    {"machine": "RTX 3090, 64 GB DDR5", "model": "Llama-3.3-70B", "prompt": 3000, "output": 300,
+     "replies_per_day": 5000.0, "answer_hours": 8.0, "texts": "anywhere"},
+    # users whose limits are met
+    {"machine": "RTX 3060 12GB, 32 GB DDR4", "model": "Llama-3.1-8B", "users": 4,
+     "requests_per_hour": 40.0, "user_tps": 20.0, "replies_per_day": 300.0, "texts": "house"},
+    # a slower runtime that somebody chose
+    {"machine": "2x RTX 3090, 64 GB DDR4", "model": "Qwen3-32B", "think": "off", "users": 30,
+     "runtime": "Ollama", "requests_per_hour": 300.0, "replies_per_day": 2400.0},
+    # a free setting, and a purchase within a budget
+    {"machine": "RTX 2060 6GB, 32 GB DDR4", "model": "Qwen3-14B", "think": "off",
+     "replies_per_day": 200.0, "condition": "used", "max_usd": 700.0, "texts": "house"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("asks", CONTRADICTABLE)
+def test_no_other_purchase_is_said_to_pay_beside_what_is_decided(asks: dict[str, object]) -> None:
+    advice = advised(**asks)
+    assert " pay" not in advice.what_changes
+
+
+def test_a_model_that_somebody_must_have_is_bought_for_a_price_within_the_budget() -> None:
+    asks = {"machine": "RTX 3090, 64 GB DDR4", "model": "Llama-3.3-70B"}
+    assert re.match(
+        r"If it must be Llama-3\.3-70B: .+ for \$[\d,]+ pays", advised(**asks).what_changes
+    )
+    assert "If it must be" not in advised(**asks, max_usd=0.0).what_changes
+
+
+def test_memory_beyond_the_budget_is_no_option() -> None:
+    asks = {"machine": "RTX 4090, 64 GB DDR5", "model": "MiniMax-M2.5", "max_usd": 0.0}
+    assert not [each.name for each in advised(**asks).options if (each.upfront or 0.0) > 0.0]
+
+
+RENTED = {
+    "machine": "H100 SXM", "ram_gb": 128.0, "model": "gpt-oss-120b", "rented_at": 2.69,
+    "rented_hours_per_day": 8.0, "users": 10, "requests_per_hour": 60.0,
+    "replies_per_day": 480.0, "prompt": 2000, "output": 500,
+}  # fmt: skip
+
+
+def test_an_api_is_set_against_a_rent_that_does_the_work_in_time() -> None:
+    # 480 answers of 2,500 tokens are 26 million in a month of 22 days: some dollars, beside 472
+    anywhere = advised(**RENTED, texts="anywhere")
+    assert re.search(r"An API answers for \$[\d.]+ a month, where the rent is", anywhere.verdict)
+    assert "unless your texts must stay with you" in advised(**RENTED).verdict
+    assert "API" not in advised(**RENTED, texts="house").verdict
+
+
+def test_an_api_that_costs_less_than_the_power_is_named() -> None:
+    advice = advised(
+        machine="4x RTX 3090, 128 GB DDR4",
+        model="Llama-3.3-70B",
+        hours_on_per_day=24.0,
+        usd_per_kwh=0.4,
+        replies_per_day=20.0,
+        texts="anywhere",
+    )
+    assert advice.decision.rule == "switch off"
+    assert re.search(r"An API answers for \$0\.\d+ a month\.", advice.verdict)

@@ -1,6 +1,7 @@
 """From an answer to a report: nothing lost, nothing that can hurt a reader."""
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -66,8 +67,9 @@ def test_what_the_verdict_depends_on_is_kept_the_widest_first() -> None:
 
 def test_what_changes_the_verdict_is_said_of_the_option_that_it_depends_on() -> None:
     _, report = answer("offloads")
-    _, told, of_it = report.what_changes.rpartition(f"{report.turns_on} pays. ")
-    assert told.endswith(" pays. ")
+    told, _, of_it = report.what_changes.partition(" pays. ")
+    named = f"If it must be Llama-3.1-70B: {report.turns_on} for "
+    assert re.fullmatch(rf"{re.escape(named)}\$[\d,]+", told)
     assert of_it.startswith("It would not if what you have gave more than ")
     assert " answers a day" in of_it
 
