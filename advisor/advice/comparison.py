@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""
+LEAST_TPS = 1.0
+"""Speed from which another runtime is named where the chosen one does not run it [tokens/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +162,7 @@ class Comparison:
         """
         if self.chosen is None or self.question.ownership.nothing:
             return None
-        least = NOTABLY * decode_tps(self.best) if self.best else 0.0
+        least = NOTABLY * decode_tps(self.best) if self.best else LEAST_TPS
         first = next(iter(usable(self.placed(self.placement))), None)
         if first is None or decode_tps(first) < least:
             return None

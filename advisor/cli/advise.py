@@ -177,8 +177,9 @@ def _change_lines(advice: Advice) -> Iterator[str]:
 def _printed_options(advice: Advice) -> list[Option]:
     """A few options of each kind, and the purchases that somebody asks about."""
     shown, _ = split(advice.options, advice.choice.named)
+    named = {(row.kind, row.name) for row in shown}
     further = (option for candidate in advice.candidates for option in candidate.options)
-    return [*shown, *(option for option in further if not any(option is row for row in shown))]
+    return [*shown, *(row for row in further if (row.kind, row.name) not in named)]
 
 
 def _verdict_lines(advice: Advice) -> Iterator[str]:
@@ -320,7 +321,8 @@ def _many_users_lines(answered: Answer) -> Iterator[str]:
     request = answered.nouns.request
     load = load_on(advice.meant(), request)
     users = int(advice.question.work.users)
-    yield from sentences(load)
+    if load is not None or not advice.question.ownership.nothing:
+        yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
     if users > 1:

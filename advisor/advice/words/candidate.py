@@ -38,9 +38,10 @@ def _price(option: Option) -> str:
     usd = option.upfront
     if usd is None:
         return "no price on record"
+    sold = " once yours is sold" if option.assumed_resale else ""
     if usd < 0:
-        return f"{money_words(-usd)} left over{dated(option)}"
-    return f"{money_words(usd)}{dated(option)}"
+        return f"{money_words(-usd)} left over{sold}{dated(option)}"
+    return f"{money_words(usd)}{sold}{dated(option)}"
 
 
 def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
@@ -90,6 +91,8 @@ def _taken(candidate: Candidate, option: Option, advice: Comparison) -> str:
         return f"{NOT_WORTH}; with thinking it is"
     else:
         return f"{WORTH}; with thinking it is not enough"
+    if not worth and option.pays and advice.case.step is not None:
+        return f"{words} after the free change, {plain(advice.case.step.name)}"
     if not worth:
         return f"{words}{_why_not(option)}"
     return f"{words}{_beside_the_decision(option, advice)}"
