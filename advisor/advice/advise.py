@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from advisor.advice.comparison import LEAST_TPS
 from advisor.advice.decision import (
     IN_TIME,
     KEEP,
@@ -31,7 +32,7 @@ from advisor.advice.finder.runnable import FOR_CODE, best_rated, models_tried
 from advisor.advice.prices.price import Price, priced_name
 from advisor.advice.readers import readers
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import Choice, choice_of, reads_drive, why, why_not
+from advisor.advice.table.choice import BOUGHT, Choice, choice_of, reads_drive, why, why_not
 from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option, OptionKind, Question, as_rented
 from advisor.advice.table.options import keep, machine_speed, options
@@ -57,7 +58,7 @@ from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import compared
-from advisor.runtimes.compare import compare, usable
+from advisor.runtimes.compare import compare, decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
 from advisor.units import number
 
@@ -257,7 +258,16 @@ def _choice(case: Situation, decision: Decision) -> Choice:
         return replace(choice, safe=None, reason="Before anything is bought, a free model.")
     if choice.safe is not None and decision.rule == SWITCH_OFF:
         return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
+    if choice.safe is None and _beyond_the_budget(case):
+        return replace(choice, reason="Nothing within your budget makes it faster.")
     return choice
+
+
+def _beyond_the_budget(case: Situation) -> bool:
+    """Whether somebody who waits states a budget, and nothing is bought for it."""
+    bought = any(option.kind in BOUGHT for option in case.options)
+    stated = case.demand.wants.max_usd is not None
+    return stated and not bought and not serves(case.kept, case.reading_tps)
 
 
 def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
@@ -371,8 +381,10 @@ def _in_linux(
 
 
 def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
-    """Why the chosen runtime refuses, and another that runs the model; empty where none does."""
-    runs = usable(estimates)
+    """Why the chosen runtime refuses, and another that runs the model; empty where none does, or
+    none at a speed worth a word.
+    """
+    runs = [each for each in usable(estimates) if decode_tps(each) >= LEAST_TPS]
     if chosen is None or not runs:
         return ""
     refusals = (each.refusal for each in estimates if each.runtime is chosen and each.refusal)

@@ -68,24 +68,28 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
 
 def _timed_prompt(row: PublishedRow) -> tuple[float, float]:
     """Tokens of the timed prompt, and tokens in the cache before them."""
+    fresh, cached = _fresh_and_cached(row)
+    if stated("prompt rate with the depth", row.source_note):
+        return cached + fresh, 0.0
+    return fresh, cached
+
+
+def _fresh_and_cached(row: PublishedRow) -> tuple[float, float]:
+    """Tokens of a prompt that are read anew, and tokens in the cache before them."""
     note = row.source_note
     depth = row.context_depth or 0.0
     beside = stated("prompt before the reply", note)
     thousands = figure("prompt in thousands", note)
     if beside:
         fresh = max(float(beside[2] or beside[4]), 1.0)
-        cached = float(beside[1] or max(depth - fresh, 0.0))
-    elif row.prompt_len is not None:
-        fresh, cached = max(row.prompt_len, 1.0), depth
-    elif thousands is not None:
-        fresh, cached = 1024.0 * thousands, 0.0
-    elif _read_into_empty_cache(row):
-        fresh, cached = _whole_prompt(note, depth), 0.0
-    else:
-        fresh, cached = figure("pp", note) or BENCH_PROMPT, depth
-    if stated("prompt rate with the depth", note):
-        return cached + fresh, 0.0
-    return fresh, cached
+        return fresh, float(beside[1] or max(depth - fresh, 0.0))
+    if row.prompt_len is not None:
+        return max(row.prompt_len, 1.0), depth
+    if thousands is not None:
+        return 1024.0 * thousands, 0.0
+    if _read_into_empty_cache(row):
+        return _whole_prompt(note, depth), 0.0
+    return figure("pp", note) or BENCH_PROMPT, depth
 
 
 def _whole_prompt(note: str, depth: float) -> float:

@@ -159,3 +159,20 @@ def test_an_api_that_costs_less_than_the_power_is_named() -> None:
     )
     assert advice.decision.rule == "switch off"
     assert re.search(r"An API answers for \$0\.\d+ a month\.", advice.verdict)
+
+
+def test_a_budget_that_buys_nothing_is_the_reason() -> None:
+    asks = {"machine": "2x Tesla P40, 64 GB DDR4", "model": "DeepSeek-R1-Distill-Llama-70B"}
+    advice = advised(**asks, replies_per_day=60.0, max_usd=0.0, texts="house")
+    assert advice.choice.reason == "Nothing within your budget makes it faster."
+
+
+def test_a_runtime_of_less_than_a_token_a_second_is_no_way_out() -> None:
+    advice = advised(
+        machine="RTX 4090, 64 GB DDR5",
+        model="Qwen3-Coder-30B-A3B",
+        session="coding-session",
+        users=8,
+        runtime="vLLM",
+    )
+    assert "FlexGen" not in advice.verdict
