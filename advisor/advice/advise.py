@@ -320,9 +320,31 @@ def _many_at_once(
     kept = case.kept
     changed = [replace(together, kept=kept)] if together else []
     others = [replace(each, kept=kept) for each in rows]
+    if case.demand.crowd is Crowd.BATCH and not any(map(case.demand.met_by, others)):
+        others = _more_at_once(case, question, wants, others)
     marked = case.demand.under_load((kept, *changed, *others))
     together = marked[1] if changed else None
     return replace(case, options=marked, judged=(), together=together)
+
+
+def _more_at_once(
+    case: Situation, question: Question, wants: Wants, others: Sequence[Option]
+) -> list[Option]:
+    """Options with as many answers at once as each does most of a batch with, as larger machines
+    hold more of them than this one.
+    """
+    from advisor.advice.table.at_once import TRIED, at_once
+
+    best = {(option.kind, option.name): option for option in others}
+    for users in TRIED:
+        several = replace(question, work=at_once(question.work, users))
+        for option in permitted(options(several, None, ()), wants)[1:]:
+            found = best.get((option.kind, option.name))
+            if option.speed is None or option.kind is OptionKind.API:
+                continue
+            if found is None or case.demand.load(option) < case.demand.load(found):
+                best[option.kind, option.name] = replace(option, kept=case.kept)
+    return list(best.values())
 
 
 def _not_enough(case: Situation) -> str:

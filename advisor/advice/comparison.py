@@ -131,7 +131,8 @@ class Comparison:
         if option is None or self.decision.rests_on_demand or self.faster_elsewhere is not None:
             return ""
         if self.in_question is self.choice.safe:
-            return turning.what_changes(option) if option.pays else ""
+            clear = option.pays and not self.decision.close
+            return turning.what_changes(option) if clear else ""
         if not option.pays:
             return self._beside_the_step(option)
         if self.decision.model is None or option.odd or self._is_undone(option):

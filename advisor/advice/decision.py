@@ -310,7 +310,22 @@ def _half_an_hour_a_day(case: Situation) -> Option | None:
     """A purchase that saves half an hour a day beside every free setting, thinking off too."""
     if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case, HALF_AN_HOUR_A_DAY):
         return None
-    return case.choice.safe
+    return _or_api(case, case.choice.safe)
+
+
+def _or_api(case: Situation, bought: Option | None) -> Option | None:
+    """A purchase; where texts may leave, an API that costs less with the waiting that it leaves."""
+    if bought is None or case.demand.wants.texts is not Texts.ANYWHERE:
+        return bought
+    cheaper = [
+        api for api in case.apis if _with_waiting(api) < min(_with_waiting(bought), math.inf)
+    ]
+    return min(cheaper, key=_with_waiting, default=bought)
+
+
+def _with_waiting(option: Option) -> float:
+    """Cost of a month, waiting included; infinite where the waiting is not known [USD]."""
+    return math.inf if option.with_waiting is None else option.with_waiting
 
 
 def _as_good_model(case: Situation, hours: float) -> bool:
@@ -374,7 +389,7 @@ def _bought(case: Situation) -> Option | None:
     """The safe purchase, unless a model as good that is free writes faster than one reads."""
     if _as_good_model(case, FEW_HOURS):
         return None
-    return case.choice.safe
+    return _or_api(case, case.choice.safe)
 
 
 def _any_step(case: Situation) -> Option | None:
@@ -434,6 +449,8 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
     None where the decision stays.
     """
     if decision.rule not in OF_PURCHASES or not case.judged or case.kept.speed is None:
+        return None
+    if decision.option is not None and decision.option.kind is OptionKind.API:
         return None
     bought = decision.option is not None and decision.option.kind in BOUGHT
     factor = FELT if bought else 1.0 / FELT

@@ -724,11 +724,11 @@ def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
 
 
 def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
-    """Member of an enumeration by its text; None without one."""
+    """Member of an enumeration by its text, as of "office PC"; None without one."""
     if text is None:
         return None
     try:
-        return kind(text.strip().casefold())
+        return kind(text.strip().casefold().removesuffix(" pc"))
     except ValueError as error:
         names = [str(member) for member in kind]
         raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error

@@ -66,6 +66,9 @@ def _nothing_bought(advice: Comparison) -> list[str]:
     if api is not None:
         beside = _unless_texts_stay(api)
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
+    stopped = advice.case.stopped
+    if stopped is not None and kept.answer_seconds >= SOONER * stopped.answer_seconds:
+        return [f"{_keep(kept)} With {stopped.name}, {duration(stopped.answer_seconds)}."]
     if engine := _young(advice.options, kept.decode):
         return [f"{_keep(kept)} {engine[0]}", *engine]
     if another is not None and another.speed.decode >= FASTER * reading_tps:
@@ -158,7 +161,8 @@ def _finishing(advice: Comparison) -> list[str]:
         if advice.decision.beside is not None:
             return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
         return words
-    price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
+    sold = " once yours is sold" if option.assumed_resale else ""
+    price = f"{money_words(option.upfront or 0.0)}{sold}{dated(option)}"
     if advice.case.demand.crowd is Crowd.RATE:
         first = duration(advice.case.demand.first_word(option))
         each = f"{number(option.decode)} tokens a second to each, the first word after {first}"
@@ -252,7 +256,7 @@ def _called_too(advice: Comparison, seconds: float) -> list[str]:
     return [f"An API answers for {money_words(api.monthly or 0.0)} a month."]
 
 
-SOONER = 2.0  # factor of time from which an API is named beside a free setting
+SOONER = 2.0  # factor of time from which an API, or thinking off, is named beside a decision
 
 
 def _unless_texts_stay(api: Option) -> str:
@@ -286,7 +290,8 @@ def _sold(advice: Comparison) -> list[str]:
     left = money_words(-(option.upfront or 0.0))
     speed = number(option.speed.decode)
     if option.name == owned[0].name:
-        return [f"Sell one {option.name}: about {left} after fees. One alone writes {speed}."]
+        sell = f"Sell one {option.name}: about {left} after fees. One alone writes {speed}."
+        return [*(f"{sell} {words}" for words in _called_too(advice, 0.0)), sell]
     return [f"Sell it: {plain(option.name)} in its place writes {speed}, and {left} are left over."]
 
 
@@ -351,9 +356,9 @@ def _free(advice: Comparison, option: Option) -> list[str]:
     free = f"A free change gives {given}: {plain(option.name)}."
     shorter = f"Free: {briefly(option.name)}, {given}."
     beside = [
-        *_within(advice),
         *_called_too(advice, option.answer_seconds),
         *_also_free(advice, option),
+        *_within(advice),
     ]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
     return [*_task_after(advice), *both, free, shorter]

@@ -176,3 +176,45 @@ def test_a_runtime_of_less_than_a_token_a_second_is_no_way_out() -> None:
         runtime="vLLM",
     )
     assert "FlexGen" not in advice.verdict
+
+
+def test_a_batch_is_done_by_a_card_that_holds_more_answers_at_once() -> None:
+    # 40,000 x 300 tokens in 12 hours are 280 a second; a 3090 holds 3 answers beside 19 GB
+    advice = advised(
+        machine="RTX 3090, Ryzen 9 5950X, 64 GB DDR4",
+        model="Qwen3-32B",
+        think="off",
+        prompt=1500,
+        output=300,
+        context=4096,
+        replies_per_day=40_000.0,
+        answer_hours=12.0,
+        texts="house",
+    )
+    assert re.search(r"\d\d answers at once: done in 1[01] hours, \$[\d,]+", advice.verdict)
+
+
+def test_an_api_that_costs_less_with_its_waiting_stands_for_a_purchase() -> None:
+    advice = advised(
+        machine="Framework Desktop 128GB",
+        model="gpt-oss-120b",
+        session="swe-bench",
+        context=65_536,
+        replies_per_day=600.0,
+        texts="anywhere",
+    )
+    decided = advice.decision.option
+    assert decided is not None
+    assert decided.kind is OptionKind.API
+
+
+def test_thinking_off_is_named_where_it_is_most_of_an_answer() -> None:
+    advice = advised(
+        machine="RTX 4090, 64 GB DDR5", model="Qwen3-32B", prompt=800, output=150, texts="house"
+    )
+    assert re.search(r"Keep what you have\..* With thinking off, [\d.]+ seconds\.", advice.verdict)
+
+
+def test_a_kind_of_machine_is_read_as_people_say_it() -> None:
+    nouns = Request(model="Qwen3-8B", gpu="none", cpu="Core i5-12500", form="office PC").nouns()
+    assert nouns.ownership.form == "office"
