@@ -276,7 +276,12 @@ OWN_TO_LLAMA_CPP = {"spread_by": 1.0, "spread_prompt_by": 1.0}
 """Constants of ranges that are fitted for llama.cpp and its forks, with their neutral values for
 other runtimes: factors of 1."""
 ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")  # runtimes with the ranges of llama.cpp
-OF_ALL = (uncertainty.THIN, uncertainty.SEVERAL)  # traits that widen the ranges of every runtime
+OF_ALL = {
+    "spread_by": (uncertainty.THIN, uncertainty.SEVERAL),
+    "spread_prompt_by": (uncertainty.SEVERAL,),
+}
+"""Traits that widen the ranges of every runtime, by constant. A rare GPU widens first tokens of
+llama.cpp alone: those of serving engines have widths of their own, set on the same rare cards."""
 RANGE_NOTE = "80 % range, as the logarithm of a factor"
 NOTES = {
     **dict.fromkeys(
@@ -371,7 +376,7 @@ def _rows(
     constant: str, value: float, count: int, unit: str = "share", **scope: str
 ) -> Iterator[ConstantRow]:
     """Rows of a constant of the ranges, one for each runtime that has its own."""
-    own = constant in OWN_TO_LLAMA_CPP and scope.get("family") not in OF_ALL
+    own = constant in OWN_TO_LLAMA_CPP and scope.get("family") not in OF_ALL[constant]
     note = NOTES.get(constant, RANGE_NOTE)
     for runtime in ENGINES_OF_LLAMA_CPP if own else ("",):
         yield _row(constant, rounded(value, 3), unit, count, note, runtime=runtime, **scope)

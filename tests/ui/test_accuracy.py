@@ -110,7 +110,7 @@ def test_regimes_stand_beside_the_best_public_formula():
 def test_it_says_how_far_sources_differ_and_how_figures_are_judged():
     text = page_text(app("accuracy"))
     assert "differ by 12 % at the median (23 pairs of 9 settings)" in text
-    assert "from constants fitted without its source" in text
+    assert "each predicted without its source" in text
 
 
 def test_every_public_formula_is_there_with_its_source():
