@@ -83,6 +83,13 @@ class Situation:
         return sorted(fast or rows, key=lambda each: each.monthly or 0.0)
 
     @property
+    def allowed_apis(self) -> list[Option]:
+        """The same where texts may leave; none where they must stay, or nobody says."""
+        if self.demand.wants.texts is not Texts.ANYWHERE:
+            return []
+        return self.apis
+
+    @property
     def rented(self) -> bool:
         """Whether what is kept is rented."""
         cost = self.kept.cost
@@ -197,10 +204,7 @@ def _met(case: Situation) -> bool | None:
 
 def _in_place_of_rent(case: Situation) -> Option | None:
     """An API, where texts may leave and this machine is rented for far more."""
-    if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
-        return None
-    api = case.apis[0]
-    return api if case.dear_beside(api) else None
+    return next(filter(case.dear_beside, case.allowed_apis[:1]), None)
 
 
 def _together(case: Situation) -> Option | None:
@@ -282,7 +286,7 @@ def _served(case: Situation) -> Option | None:
         return None
     if case.fleets is None:
         return _cheapest_met(case)
-    apis = case.apis[:1] if case.demand.wants.texts is Texts.ANYWHERE else ()
+    apis = case.allowed_apis[:1]
     wished = case.demand.as_wished
     inside = [
         option
@@ -315,11 +319,10 @@ def _half_an_hour_a_day(case: Situation) -> Option | None:
 
 def _or_api(case: Situation, bought: Option | None) -> Option | None:
     """A purchase; where texts may leave, an API that costs less with the waiting that it leaves."""
-    if bought is None or case.demand.wants.texts is not Texts.ANYWHERE:
-        return bought
-    cheaper = [
-        api for api in case.apis if _with_waiting(api) < min(_with_waiting(bought), math.inf)
-    ]
+    if bought is None:
+        return None
+    most = _with_waiting(bought)
+    cheaper = [api for api in case.allowed_apis if _with_waiting(api) < most]
     return min(cheaper, key=_with_waiting, default=bought)
 
 
@@ -358,12 +361,9 @@ def _free(case: Situation) -> Option | None:
 
 def _called(case: Situation) -> Option | None:
     """An API, where texts may leave and this machine does not serve."""
-    if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
-        return None
-    api = case.apis[0]
     if serves(case.best_kept, case.reading_tps) and case.demand.met_by(case.best_kept):
         return None
-    return api
+    return next(iter(case.allowed_apis), None)
 
 
 def _model(case: Situation) -> Runnable | None:

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab.intake.sent import SentReport
+from lab.intake.taken import Intake, take
+
 CARDS = {
     "NVIDIA GeForce RTX 3060": ("RTX 3060 12GB", 360.0),
     "NVIDIA GeForce RTX 3090": ("RTX 3090", 936.0),
@@ -458,3 +461,17 @@ def reports(seed: int, among: int = 70) -> list[Expected]:
     every = [honest(number, chance) for number in range(among)] + hostile()
     chance.shuffle(every)
     return every
+
+
+def taken_of(*issues: Mapping[str, Any]) -> Intake:
+    """Intake of issues as the forge lists them."""
+    return take(
+        SentReport(
+            name=f"issue {row['number']}",
+            sender=row["author"]["login"],
+            address=row["url"],
+            day=row["createdAt"][:10],
+            text=row["body"],
+        )
+        for row in issues
+    )

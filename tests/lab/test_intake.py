@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from sent_reports import HOSTILE, SOUND, TOOLS, Expected, form, issue, reports, sound
+from sent_reports import HOSTILE, SOUND, TOOLS, Expected, form, issue, reports, sound, taken_of
 
 from advisor.evidence.published.predict import answer
 from advisor.evidence.published.row import PublishedRow
 from lab.intake import pull_request
 from lab.intake.__main__ import main
-from lab.intake.sent import SentReport, reports_in
+from lab.intake.sent import reports_in
 from lab.intake.taken import Intake, take
 
 SEED = 48
@@ -99,28 +99,13 @@ def test_the_pull_request_holds_rows_with_the_predictions_made_before(
     assert len(ids) == len(set(ids))
 
 
-def taken_of(*bodies: str, senders: tuple[str, ...] = ()) -> Intake:
-    rows = [
-        issue(place, body, sender)
-        for place, (body, sender) in enumerate(
-            zip(bodies, senders or ("",) * len(bodies), strict=True)
-        )
-    ]
-    path_rows = json.dumps(rows)
-    return take(
-        SentReport(
-            name=f"issue {row['number']}",
-            sender=row["author"]["login"],
-            address=row["url"],
-            day=row["createdAt"][:10],
-            text=row["body"],
-        )
-        for row in json.loads(path_rows)
-    )
+def intake_of(*bodies: str, senders: tuple[str, ...] = ()) -> Intake:
+    pairs = zip(bodies, senders or ("",) * len(bodies), strict=True)
+    return taken_of(*(issue(place, body, sender) for place, (body, sender) in enumerate(pairs)))
 
 
 def test_the_same_run_is_taken_once_whoever_sends_it() -> None:
-    intake = taken_of(form(**SOUND), form(**SOUND), form(**{**SOUND, "gpu": "RTX 4090"}))
+    intake = intake_of(form(**SOUND), form(**SOUND), form(**{**SOUND, "gpu": "RTX 4090"}))
     assert len(intake.taken) == 1
     assert [each.reason for each in intake.refused] == ["It is the same run as issue 0."] * 2
 
@@ -140,7 +125,7 @@ def test_a_published_run_is_not_taken_again() -> None:
         {**row, "n_prompt": 0, "n_gen": 512, "avg_ts": 72.79, "samples_ts": [72.79]},
     ]
     values = {"gpu": "RTX 3070 8GB", "model": "Llama-3-8B", "quant": "Q4_K_M"}
-    intake = taken_of(form(output=json.dumps(output), **values))
+    intake = intake_of(form(output=json.dumps(output), **values))
     assert [each.reason for each in intake.refused] == ["The run stands in the ledger as lc0001."]
 
 
@@ -167,7 +152,7 @@ def ollama(*, rate: float, count: int = 400) -> str:
 )
 def test_a_doubtful_run_is_marked_and_not_refused(values: dict[str, str], words: str) -> None:
     base = {"gpu": "RTX 3090", "model": "qwen3:8b", "runtime": "Ollama"}
-    intake = taken_of(form(**{**base, **values}))
+    intake = intake_of(form(**{**base, **values}))
     assert not intake.refused
     (run,) = intake.taken
     assert words in "; ".join(run.doubts)
@@ -176,7 +161,7 @@ def test_a_doubtful_run_is_marked_and_not_refused(values: dict[str, str], words:
 
 def test_no_run_is_left_out_for_being_far_from_its_prediction() -> None:
     # A third of what is predicted, and two thirds of what the card's memory allows.
-    intake = taken_of(
+    intake = intake_of(
         form(output=ollama(rate=35.0), gpu="RTX 3090", model="qwen3:8b", runtime="Ollama"),
         form(output=ollama(rate=170.0), gpu="RTX 3090", model="qwen3:8b", runtime="Ollama"),
     )
@@ -193,7 +178,7 @@ def test_drafted_tokens_may_be_faster_than_the_bytes_of_each(draft: str, refused
     body = form(output=ollama(rate=800.0), gpu="RTX 3090", model="qwen3:8b", runtime="Ollama")
     if draft:
         body = body.replace("### Agreement", f"### Drafting\n\n{draft}\n\n### Agreement")
-    intake = taken_of(body)
+    intake = intake_of(body)
     assert bool(intake.refused) is refused
     if refused:
         assert "must say so" in intake.refused[0].reason
@@ -210,7 +195,7 @@ def test_numbers_are_read_as_people_write_them() -> None:
         gpu_count="1x",
         prompt_len="1,234 tokens",
     )
-    (run,) = taken_of(body).taken
+    (run,) = intake_of(body).taken
     assert run.sent.row.ram_gb == 64
     assert "64 GB of RAM" in run.sent.row.source_note
     assert run.sent.row.prompt_len == 1234

@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sent_reports import SOUND, bench_row, form, issue, llama_bench_json, sound
+from sent_reports import SOUND, bench_row, form, issue, llama_bench_json, sound, taken_of
 
 from lab.intake import pull_request
-from lab.intake.sent import SentReport
-from lab.intake.taken import Intake, take
 
 OUTPUT = str(SOUND["output"])
 BENCH = bench_row(sound())
@@ -34,19 +32,6 @@ def answered(**values: object) -> str:
     """A report of Ollama's last answer."""
     answer = {"model": "qwen3:8b", "done": True, "eval_count": 256, "eval_duration": 2 * 10**9}
     return changed(output=json.dumps({**answer, **values}))
-
-
-def taken_of(*issues: Mapping[str, Any]) -> Intake:
-    return take(
-        SentReport(
-            name=f"issue {row['number']}",
-            sender=row["author"]["login"],
-            address=row["url"],
-            day=row["createdAt"][:10],
-            text=row["body"],
-        )
-        for row in issues
-    )
 
 
 REFUSED = {

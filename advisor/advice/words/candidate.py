@@ -4,7 +4,7 @@ from advisor.advice.comparison import Comparison
 from advisor.advice.table.candidate import Candidate
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.phrases import after_name, dated, plain
+from advisor.advice.words.phrases import after_name, plain, price_at_once
 from advisor.formatting import hours as hours_words
 from advisor.formatting import money as money_words
 from advisor.units import number
@@ -35,13 +35,9 @@ def _gives(option: Option, advice: Comparison) -> str:
 
 
 def _price(option: Option) -> str:
-    usd = option.upfront
-    if usd is None:
+    if option.upfront is None:
         return "no price on record"
-    sold = " once yours is sold" if option.assumed_resale else ""
-    if usd < 0:
-        return f"{money_words(-usd)} left over{sold}{dated(option)}"
-    return f"{money_words(usd)}{sold}{dated(option)}"
+    return price_at_once(option)
 
 
 def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:

@@ -5,6 +5,7 @@ import re
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.turning import least_speed
 from advisor.formatting import hours as hours_words
+from advisor.formatting import money as money_words
 from advisor.formatting import short
 from advisor.units import number, tokens_per_second
 
@@ -83,6 +84,18 @@ def dated(option: Option) -> str:
     if option.price.date:
         return f", its price of {option.price.date}"
     return ", a price without date"
+
+
+def after_sale(option: Option) -> str:
+    """Remark on a price from which the sale of what is owned is taken; empty for others."""
+    return " once yours is sold" if option.assumed_resale else ""
+
+
+def price_at_once(option: Option) -> str:
+    """What is paid at once, or left over, with what is sold for it and the age of the price."""
+    usd = option.upfront or 0.0
+    left = " left over" if usd < 0 else ""
+    return f"{money_words(abs(usd))}{left}{after_sale(option)}{dated(option)}"
 
 
 def plain(name: str) -> str:

@@ -12,11 +12,13 @@ from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.words.phrases import (
     after_name,
+    after_sale,
     briefly,
     dated,
     duration,
     hours_rented,
     plain,
+    price_at_once,
 )
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
@@ -162,8 +164,7 @@ def _finishing(advice: Comparison) -> list[str]:
         if advice.decision.beside is not None:
             return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
         return words
-    sold = " once yours is sold" if option.assumed_resale else ""
-    price = f"{money_words(option.upfront or 0.0)}{sold}{dated(option)}"
+    price = price_at_once(option)
     if advice.case.demand.crowd is Crowd.RATE:
         first = duration(advice.case.demand.first_word(option))
         each = f"{number(option.decode)} tokens a second to each, the first word after {first}"
@@ -197,7 +198,7 @@ def _serving(advice: Comparison) -> list[str]:
     if option.kind is OptionKind.RENT:
         rented = f"{name}, rented {hours_rented(option)}: {month}"
         return [f"{rented}, {each}.", f"{rented}."]
-    price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
+    price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
     return [f"{gives} for {price}: {each}.", f"{gives} for {price}, enough for {users}."]
 
@@ -247,10 +248,9 @@ def _called_too(advice: Comparison, seconds: float) -> list[str]:
     """An API beside what is decided for, where texts may leave and it costs less than the power of
     this machine, or answers notably sooner than in so much time [s]; nothing without one.
     """
-    apis = advice.case.apis
-    if advice.case.demand.wants.texts is not Texts.ANYWHERE or not apis:
+    api = next(iter(advice.case.allowed_apis), None)
+    if api is None:
         return []
-    api = apis[0]
     sooner = api.speed is not None and seconds >= SOONER * api.answer_seconds
     if not sooner and (api.monthly or 0.0) >= _power(advice.options[0]):
         return []
@@ -381,12 +381,20 @@ def _task_after(advice: Comparison) -> list[str]:
 
 def _also_free(advice: Comparison, option: Option) -> list[str]:
     """Another model rated as high that writes notably faster than an option; nothing without."""
+    another = _faster_model(advice, option.decode)
+    return [] if another is None else _beside(another, advice)
+
+
+def _faster_model(advice: Comparison, decode: float) -> Runnable | None:
+    """Another model rated as high that writes notably faster than a speed [tokens/s]; None without
+    one.
+    """
     another = advice.another_model
-    if another is None or another.speed.decode < BESIDE_FROM * option.decode:
-        return []
+    if another is None or another.speed.decode < BESIDE_FROM * decode:
+        return None
     if another.standing_beside(advice.question.model.name) is Standing.WEAKER:
-        return []
-    return _beside(another, advice)
+        return None
+    return another
 
 
 def _within(advice: Comparison) -> list[str]:
@@ -425,10 +433,8 @@ def _free_first(advice: Comparison) -> list[str]:
         if kept.answer_seconds >= BESIDE_FROM * step.answer_seconds:
             name = briefly(step.name)
             return [f"Free first: {name}, {_given(step, kept)}.", f"Free first: {name}."]
-    another = case.another
-    if another is None or another.speed.decode < BESIDE_FROM * kept.decode:
-        return []
-    if another.standing_beside(case.model) is Standing.WEAKER:
+    another = _faster_model(advice, kept.decode)
+    if another is None:
         return []
     name = another.model.name.rpartition("/")[2]
     speed = number(another.speed.decode)
@@ -450,7 +456,7 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         return [f"{gives}, not {now}.", f"{gives}."]
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
-    sold = " once yours is sold" if option.assumed_resale else ""
+    sold = after_sale(option)
     if usd < 0:
         faster = f"{name}{added} gives {speed}, with {price} left over{sold}{dated(option)}"
     else:
