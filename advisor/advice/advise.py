@@ -339,10 +339,10 @@ def _more_at_once(
     for users in TRIED:
         several = replace(question, work=at_once(question.work, users))
         for option in permitted(options(several, None, ()), wants)[1:]:
-            found = best.get((option.kind, option.name))
+            former = best.get((option.kind, option.name))
             if option.speed is None or option.kind is OptionKind.API:
                 continue
-            if found is None or case.demand.load(option) < case.demand.load(found):
+            if former is None or case.demand.load(option) < case.demand.load(former):
                 best[option.kind, option.name] = replace(option, kept=case.kept)
     return list(best.values())
 
