@@ -5,6 +5,7 @@ used (said on standard error), 130 interrupted. Without a command, `here` is run
 """
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -35,6 +36,9 @@ BETWEEN_COLLECTIONS = 200_000
 """Objects that are made before Python looks for those that nobody uses: a command ends soon, and
 most that it makes are kept to its end."""
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Reasons for which a disk, or a user's share of it, takes no more."""
+
 
 def start() -> NoReturn:
     """Program that a shell starts: one command, then the process ends with its exit code.
@@ -64,9 +68,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Further output goes nowhere, after its reader has closed the pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_further_output()
         return 0
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _drop_further_output()
+        print(
+            f"advisor: The answer cannot be written whole: {error.strerror}. Free some, or send it "
+            "elsewhere.",
+            file=sys.stderr,
+        )
+        return 2
+
+
+def _drop_further_output() -> None:
+    """Send further output nowhere, after its reader has closed the pipe or its disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run(typed: list[str]) -> int:

@@ -758,6 +758,18 @@ def test_places_that_cannot_be_written(run, tmp_path: Path) -> None:
     assert "cannot be written: No such file or directory" in err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is full")
+@pytest.mark.parametrize("form", [["--json"], []], ids=("JSON", "text"))
+def test_an_output_that_takes_no_more_is_said(form: list[str]) -> None:
+    command = [sys.executable, "-m", "advisor", "machine", "RTX 3060 12GB, 32 GB", *form]
+    with Path("/dev/full").open("w") as full:
+        told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stderr.startswith("advisor: The answer cannot be written whole: No space left")
+    assert "Traceback" not in told.stderr
+    assert "Exception ignored" not in told.stderr
+
+
 def test_an_interrupt_ends_quietly(run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
