@@ -127,8 +127,12 @@ def sensible(reached: Sequence[Option], reading_tps: float) -> Option | None:
 
 
 def _hardly_lesser(reached: Sequence[Option], best: Option, reading_tps: float) -> list[Option]:
-    """Purchases for at most half of the price of the best, beside which it is not notable."""
+    """Purchases for at most half of the price of the best, beside which it is not notable; none
+    where the best costs nothing at once, as by a price that its owner stated.
+    """
     most = HALF_PRICE * (best.upfront or 0.0)
+    if most <= 0:
+        return []
     return [
         option
         for option in reached
