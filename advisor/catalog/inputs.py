@@ -97,6 +97,7 @@ WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
 DOLLAR = "$"  # begins the unit of an amount of money, whose limits are in US dollars
 MOST_VALUES = 100  # prices, or sizes, of one input
 EXACT = 2.0**53  # numbers from which on not every whole one has a float
+MB_IN_GB = 1024.0  # of memory as sold
 MOST_OF_FLOATS = sys.float_info.max
 SWITCHED = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -323,10 +324,19 @@ class Input:
         if isinstance(value, int) and EXACT <= abs(value) <= MOST_OF_FLOATS:
             value = float(value)  # its digits beyond those of a float were never typed
         if paid is None or not self.in_money or paid.sign == DOLLAR:
-            return f"{value}; allowed is {low:,g} to {high:,.0f} {self.unit}".strip()
+            allowed = f"{value}; allowed is {low:,g} to {high:,.0f} {self.unit}".strip()
+            return f"{allowed}{self._smaller_unit(value, low, high)}"
         unit = paid.sign.strip() + self.unit.removeprefix(DOLLAR)
         typed, least, most = (float(each) / paid.usd for each in (value, low, high))
         return f"{typed:.6g}; allowed is {least:,.6g} to {most:,.0f} {unit}"
+
+    def _smaller_unit(self, value: Array, low: float, high: float) -> str:
+        """Question whether a size in GB was meant in MB; empty where it cannot be."""
+        if self.unit != "GB" or not isinstance(value, float | int):
+            return ""
+        if not high < value <= MB_IN_GB * high or value < MB_IN_GB * low:
+            return ""
+        return f" ({value:,g} MB would be {value / MB_IN_GB:,.4g} GB)"
 
 
 def shortest(number: float) -> str:

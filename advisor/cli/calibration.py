@@ -22,6 +22,7 @@ from advisor.calibration.measurement_file import (
     imported,
     to_json,
 )
+from advisor.catalog.inputs import INPUTS
 from advisor.cli.command import Json, output, show, tell
 from advisor.errors import AdvisorError, InputError
 from advisor.failures import StoreError
@@ -127,8 +128,8 @@ def _write(content: Json, path: Path) -> None:
 
 def import_machine(args: argparse.Namespace) -> None:
     """Run `calibration import`."""
-    if not 0 <= args.ram_gb < 1_000_000:
-        raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GB.")
+    if args.ram_gb:  # 0 stands for a history that says no size
+        INPUTS["ram_gb"].check(args.ram_gb)
     history = imported_store.with_parts(
         imported(_read(args.file), args.file),
         cpu=args.cpu,

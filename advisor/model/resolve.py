@@ -187,8 +187,16 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
     if file.suffix.casefold() != ".json":
         return _chosen(describe_path(file), form)
     text = given_files.content(file, LONGEST_CONFIG).decode(errors="replace")
-    resolved = from_config(text, _cached_name(file), form, _quantization_beside(file))
+    beside = _quantization_beside(file)
+    resolved = from_config(text, _cached_name(file), form, beside, _place(file))
     return replace(resolved, source=str(file))
+
+
+def _place(file: Path) -> str:
+    """Name that stands for a file's model where nothing else names it: its folder's, or its own."""
+    if file.name == "config.json":
+        return file.absolute().parent.name or file.name
+    return file.stem
 
 
 def _quantization_beside(file: Path) -> str:
@@ -241,31 +249,36 @@ def from_prefix(name: str, data: bytes) -> ResolvedModel:
 
 
 def from_config(
-    text: str, name: str = "", form: str | None = None, quantization: str = ""
+    text: str,
+    name: str = "",
+    form: str | None = None,
+    quantization: str = "",
+    nameless: str = "",
 ) -> ResolvedModel:
     """Model from a config.json, with the name and format in it unless others are given.
 
-    `quantization` is the text of a file beside it that tells the format.
+    `quantization` is the text of a file beside it that tells the format; `nameless` stands for a
+    name that nothing tells, empty for a pasted text.
     """
     from advisor.model.config.read import describe
     from advisor.model.config.values import parse
 
-    values = parse(text, name or "the pasted model")
-    called = name or _own_name(values)
+    values = parse(text, name or nameless or "the pasted model")
+    called = name or _own_name(values, nameless or "Pasted model")
     beside = parse(quantization, f"{called} (quantization)") if quantization else None
     return _chosen(describe(values, called, beside), form)
 
 
-def _own_name(values: Mapping[str, object]) -> str:
-    """Name of a config.json's model: its origin, or its family."""
+def _own_name(values: Mapping[str, object], nameless: str) -> str:
+    """Name of a config.json's model: its origin, its family, or what it is called without both."""
     origin = values.get("_name_or_path")
     if isinstance(origin, str):
         last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1]
     else:
         last = ""
     family = values.get("model_type")
-    name = last or (f"{family} model" if isinstance(family, str) else "Pasted model")
-    return "".join(filter(str.isprintable, name[:80])).strip() or "Pasted model"
+    name = last or (f"{family} model" if isinstance(family, str) else nameless)
+    return "".join(filter(str.isprintable, name[:80])).strip() or nameless
 
 
 def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:

@@ -19,6 +19,7 @@ import numpy as np
 
 from advisor.advice.diagnosis.facts import other_model
 from advisor.advice.diagnosis.results import BENCHES
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.processors import peak_16_bit
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published.engines import engine
@@ -60,7 +61,6 @@ LONGEST_NAME = 120  # letters of a machine's, a model's or a program's name
 SENDER = re.compile(r"\w[\w .'-]{0,99}")
 """Account, or name of a publisher."""
 PAGE = re.compile(r"https://[\w.~:/?#@!$&()*+,;=%-]{4,500}", re.ASCII)
-MOST_RAM = 32_768.0  # largest RAM of one computer [GiB]
 MOST_DRAFTS = 64  # tokens drafted a round
 OTHER_LENGTH = 0.25  # largest difference of a stated length from the printed one
 FORMULA = re.compile(r"\s*[=+@-]")
@@ -130,8 +130,9 @@ def _check_numbers(sent: SentRun) -> None:
     if not 1 <= (sent.row.batch or 1.0) <= MOST_USERS:
         raise InputError(f"{sent.row.batch:,.0f} users at once are no run; 1 to {MOST_USERS} are.")
     ram = sent.values.get("ram_gb", "")
-    if ram and form_number(form_fields()["ram_gb"], ram) > MOST_RAM:
-        raise InputError(f"RAM is {ram[:40]!r}; no computer has more than {MOST_RAM:,.0f} GiB.")
+    largest = INPUTS["ram_gb"].high
+    if ram and largest and form_number(form_fields()["ram_gb"], ram) > largest:
+        raise InputError(f"RAM is {ram[:40]!r}; no computer has more than {largest:,.0f} GiB.")
     if drafted(sent.row) > MOST_DRAFTS:
         raise InputError(
             f"{drafted(sent.row):,.0f} drafted tokens a round are no run; up to {MOST_DRAFTS} are."

@@ -98,8 +98,8 @@ def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monke
     [
         (("import", "none.json", "--name", "x"), "none.json cannot be read"),
         (("import", "{file}", "--name", "this"), "give another name"),
-        (("import", "{file}", "--name", "x", "--ram-gb", "-1"), "--ram-gb is -1"),
-        (("import", "{file}", "--name", "x", "--ram-gb", "nan"), "--ram-gb is nan"),
+        (("import", "{file}", "--name", "x", "--ram-gb", "-1"), "(--ram-gb) is -1"),
+        (("import", "{file}", "--name", "x", "--ram-gb", "nan"), "(--ram-gb) is nan"),
         (("export", "this", "-o", "no/such/folder.json"), "cannot be written"),
         (("import", "/dev/zero", "--name", "x"), "a pipe or a device"),
         (("delete", "nobody"), "No machine is called 'nobody'"),

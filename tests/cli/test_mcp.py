@@ -33,6 +33,7 @@ WRONG = {
     "out of limits": ("estimate", {"model": "Llama-3.1-8B", "context": -5}, "Context"),
     "no such input": ("estimate", {"model": "Llama-3.1-8B", "vram": 4}, "'vram' is no input"),
     "nothing printed": ("share_run", {"model": "Llama-3.1-8B", "printed": "hello"}, "printed"),
+    "neither printed nor known": ("share_run", {"model": "Llama-3.1-8B", **DESKTOP}, "--known"),
     "nothing given": ("advise", {}, "model must be given"),
     "a file": ("describe_model", {"model": "/etc/passwd"}, "not read here"),
     "a file of known speeds": (
@@ -191,3 +192,11 @@ def test_an_input_that_the_list_leaves_out_is_taken_and_described() -> None:
 def test_a_detail_that_does_not_exist_is_named() -> None:
     with pytest.raises(InputError, match=r"allowed are .*estimates"):
         mcp.answer("advise", {**CALLS["advise"], "detail": "everything"}, False)
+
+
+def test_a_known_speed_is_shared_without_what_a_tool_printed() -> None:
+    values = {"model": "Llama-3.1-8B", **DESKTOP, "known": ["Llama-3.1-8B Q4_K_M 87.9"]}
+    _, record = mcp.answer("share_run", values, False)
+    assert record["tg_tps"] == "87.9"
+    assert record["output"] == "87.9 tokens/s"
+    assert record["prediction"]

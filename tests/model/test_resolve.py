@@ -9,7 +9,7 @@ from gguf_files import LLAMA_KEYS, llama_tensors, write
 from llama_config import LLAMA, PARAMS
 
 from advisor.cli.main import main
-from advisor.errors import InputError, Refusal, UnknownName
+from advisor.errors import AdvisorError, InputError, Refusal, UnknownName
 from advisor.failures import NetworkError
 from advisor.model import catalog, hub, resolve
 from advisor.model.config.read import describe as describe_config
@@ -147,6 +147,21 @@ def test_a_paste_is_named_by_its_content(origin: dict[str, object], name: str) -
     resolved = resolve.find(json.dumps(LLAMA | origin))
     assert resolved.model.name == name
     assert resolved.model.architecture.params == PARAMS
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"model_type": "nobody"}'])
+def test_errors_of_a_file_name_its_place_and_those_of_a_paste_say_so(
+    text: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "my-run"
+    folder.mkdir()
+    (folder / "config.json").write_text(text, encoding="utf-8")
+    (folder / "other.json").write_text(text, encoding="utf-8")
+    for path, place in ((folder, "my-run"), (folder / "other.json", "other")):
+        with pytest.raises(AdvisorError) as raised:
+            resolve.find(str(path))
+        assert place in str(raised.value) or "nobody" in str(raised.value)
+        assert "asted" not in str(raised.value)
 
 
 def test_a_format_that_states_no_bits_is_refused_with_its_range() -> None:

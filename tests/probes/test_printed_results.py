@@ -8,7 +8,7 @@ from result_samples import BENCH, PROMPT, as_csv, as_sql
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.csv_tables import read as read_rows
 from advisor.errors import InputError
-from advisor.probes.llama_cpp.printed_results import PrintedRow, printed, read
+from advisor.probes.llama_cpp.printed_results import PrintedRow, printed, read, refuse_negative
 from advisor.runtimes import NAMED
 
 GPU_BENCH = BENCH | {"n_gpu_layers": 99, "backends": "CUDA"}
@@ -220,3 +220,27 @@ def test_speeds_are_read_in_other_languages_and_with_a_decimal_comma(
 ) -> None:
     (run,) = read(text)
     assert (run.decode, run.prompt) == (decode, prompt)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OLLAMA_VERBOSE.replace("eval rate:            ", "eval rate:            -"),
+        "I get -117 tokens/s with it",
+        "-31,4 tok/s",
+        "speed: \N{MINUS SIGN}31.4 t/s",
+        LLAMA_LOG.replace("=   10000.20", "= -10000.20"),
+        as_table(GPU_PROMPT, GPU_BENCH | {"avg_ts": -117.0}),
+        json.dumps([GPU_BENCH | {"avg_ts": -117.0}]),
+    ],
+    ids=range(7),
+)
+def test_a_speed_or_time_below_zero_is_refused(text: str) -> None:
+    assert "-" in text or "\N{MINUS SIGN}" in text
+    with pytest.raises(InputError):
+        read(text)
+
+
+@pytest.mark.parametrize("text", ["- 31.4 t/s", "110-117 t/s pp512: 900 t/s", "Q4_K_M - 31.4 t/s"])
+def test_a_dash_before_a_blank_or_between_numbers_is_no_minus(text: str) -> None:
+    refuse_negative(text)

@@ -153,7 +153,8 @@ def _driver(row: PublishedRow) -> str | None:
     return None
 
 
-UNLIMITED_RAM_GIB = 100_000.0  # RAM of rows that do not state it but did fit [GiB]
+UNLIMITED_RAM_GIB = 40_000.0
+"""RAM of rows that do not state it but did fit, more than any model takes [GiB]."""
 AT_HOME_GIB = 64.0
 """RAM of rows that read from a drive, or of home machines that stream experts, and do not state it
 [GiB]; assumed."""
@@ -175,7 +176,7 @@ def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
             unit = 1024.0
         else:
             unit = 1.0
-        return min(max(float(size[1]) * unit, 1.0), 4096.0 if in_place else 100_000.0)
+        return min(max(float(size[1]) * unit, 1.0), 4096.0 if in_place else UNLIMITED_RAM_GIB)
     if not in_place and gpu != MachineSpec.NO_GPU and cards_of(gpu)[0].row.unified:
         return None
     at_home = in_place or runtime.engine == EXPERT_STREAMING.engine

@@ -10,6 +10,7 @@ from advisor.machine.names.words import (
     NamedPart,
     any_of,
     counted,
+    memory_sizes,
     plain,
     rewritten,
     size_gib,
@@ -97,7 +98,8 @@ def _cores(
 def _memory(text: str, behind: str, sold: set[float]) -> float | None:
     """Memory size with a unit, or a bare number that is one of the chip's sizes [GiB]."""
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", behind))
-    stated = size_gib(behind) or size_gib(text)
+    sizes = (*memory_sizes(behind), *memory_sizes(text))
+    stated = next(iter(sizes), None)
     before_drive = {float(number) for number in any_of("ram and drive").findall(behind)} & sold
     if len(before_drive) == 1 and (stated is None or stated not in sold):
         return before_drive.pop()

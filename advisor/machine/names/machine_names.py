@@ -243,7 +243,7 @@ class MachineNames:
             joined = named.spec.machines * named.spec.gpu_count > 1
             spec = replace(named.spec, network=network if joined else None)
             return replace(named, spec=spec)
-        text = text.replace(" / ", " ") if text.count("/") == 1 else text
+        text = text.replace(" / ", ", ") if text.count("/") == 1 else text
         why = words.meaning("refused", text)
         if why:
             raise UnknownName("machine", name, (), why)

@@ -261,6 +261,18 @@ def note(words: Iterable[str]) -> str:
     return f"{', '.join(listed)} in the name {what} left out."
 
 
+def drive_note(name: str) -> str:
+    """Sentence about sizes in TB of a name that says no RAM; empty without them."""
+    text = any_of("drive").sub(" ", translated(plain(name)))
+    sizes = [repr(match[0]) for match in any_of("terabytes").finditer(text)]
+    if not sizes:
+        return ""
+    return (
+        f"{', '.join(sizes)} in the name is taken as a drive's and is not counted: write "
+        "'2tb ram' for memory."
+    )
+
+
 def _without_read(text: str) -> str:
     """Plain text without the words that readers of links, rates, counts and systems take."""
     text = without_statements(translated(text))

@@ -34,6 +34,11 @@ PER_SECOND = (
 )
 COLORS = re.compile(r"\x1b\[[\d;]*m")
 SPEED_ALONE = re.compile(rf"(?<![\d.,]){NUMBER} ?{PER_SECOND}(?!\w)", re.IGNORECASE)
+MINUS = re.compile(r"\s*[-\u2212]\d")
+NEGATIVE = re.compile(
+    rf"(?:^|[\s:=(\[~|])[-\u2212]{NUMBER} ?(?:{PER_SECOND}|ms\b)", re.IGNORECASE | re.MULTILINE
+)
+"""Speed or time below zero, which no tool prints."""
 OF_PROMPT = re.compile(r"\b(?:prompt|prefill|input|pp ?\d+)\b", re.IGNORECASE)
 LOGS = ("vLLM log", "SGLang log")
 """Tools that print means over some seconds. Where no request fills these the mean is low, so the
@@ -82,14 +87,29 @@ def read(text: str) -> tuple[EngineRun, ...]:
 
 
 def printed(text: str) -> tuple[EngineRun, ...]:
-    """Runs in a text that is no JSON; none where no tool is recognized."""
+    """Runs in a text that is no JSON; none where no tool is recognized.
+
+    Raises:
+        InputError: a speed or a time below zero.
+    """
     plain = COLORS.sub("", text)
+    refuse_negative(plain)
     gpus = ", ".join(DEVICE.findall(plain))
     for reader in (_of_csv, _of_sql, _of_tables, _of_lines, _of_a_speed):
         runs = tuple(reader(plain))
         if runs:
             return tuple(replace(run, gpus=run.gpus or gpus) for run in runs)
     return ()
+
+
+def refuse_negative(text: str) -> None:
+    """Refuse a speed or a time below zero; raises InputError."""
+    below = NEGATIVE.search(text)
+    if below is not None:
+        raise InputError(
+            f"The text says {below[0].strip()!r}; a speed is above 0. Paste it as the tool printed "
+            "it."
+        )
 
 
 DEVICE = re.compile(r"^ *Device \d+: ([^,\n]{3,60}),", re.MULTILINE)
@@ -248,6 +268,12 @@ def _whole(cell: str) -> int | None:
 
 
 def _first_number(cell: str) -> float | None:
+    """First number of a cell; raises InputError for one below zero."""
+    if MINUS.match(cell):
+        raise InputError(
+            f"A speed or a number of tokens is {cell[:40]!r}; it must be above 0. Paste the table "
+            "as the tool printed it."
+        )
     match = re.search(NUMBER, cell)
     if match:
         return _number(match[1])

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from advisor.calibration import imported_names, imported_store, measurement_file
 from advisor.calibration.imported_names import THIS
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
 from advisor.failures import StoreError
 from advisor.formatting import moment
@@ -166,7 +167,8 @@ def bring() -> None:
         cpu, gpu, ram = st.columns(3)
         cpu.selectbox("Processor", (UNKNOWN, *HOSTS.rows()), key="import_cpu")
         gpu.selectbox("GPU", (UNKNOWN, *GPUS.rows()), key="import_gpu")
-        ram.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
+        most = INPUTS["ram_gb"].high
+        ram.number_input("RAM (GB)", 0.0, most, 0.0, 8.0, key="import_ram", format="%.0f")
         outcome.button("Import", FORM, _import, key="import_now", submits=True, type="primary")
     outcome.show(FORM)
 

@@ -233,3 +233,40 @@ def test_a_size_that_no_machine_has_is_refused() -> None:
 def test_a_size_behind_the_memory_of_the_cards_is_ram(text: str, ram_gb: float) -> None:
     assert MACHINES.named(text).spec.ram_gb == ram_gb
     assert "left out" not in told(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "RTX 3090, ram 96 / vram 24",
+        "RTX 3090, vram 24 / ram 96",
+        "RTX 3090, 96gb / vram 24gb",
+        "ram 96, vram 24, RTX 3090",
+    ],
+)
+def test_memory_of_the_card_and_of_the_machine_stand_in_any_order(name: str) -> None:
+    assert MACHINES.named(name).spec.ram_gb == 96
+    assert "left out" not in told(name)
+
+
+@pytest.mark.parametrize("name", ["24gb vram 96gb ram", "ram 96 / vram 24", "VRAM 24", "16GB vram"])
+def test_memory_without_a_card_is_asked_back(name: str) -> None:
+    with pytest.raises(UnknownName, match=r"memory without a card|a size of memory"):
+        MACHINES.named(name)
+
+
+def test_terabytes_without_a_word_are_a_drive_and_it_is_said() -> None:
+    for name in ("RTX 4090 2TB", "MacBook Pro M4 Max 2TB", "RTX 4090, Ryzen 9 7950X, 2TB"):
+        assert "'2tb' in the name is taken as a drive's" in told(name), name
+    for name in ("RTX 4090 64GB 2TB", "RTX 4090 2TB SSD", "RTX 4090 2TB RAM"):
+        assert "drive's" not in told(name), name
+    identified = Identified.of("8x H100 80GB 2TB")
+    (note,) = (text for text in identified.notes if "2tb" in text)
+    assert "write '2tb ram' for memory" in note
+
+
+def test_ram_that_no_computer_has_is_refused_with_what_may_be_meant() -> None:
+    """HPE Superdome Flex takes 48 TB (QuickSpecs a00026242enw); none that is sold takes more."""
+    for name in ("RTX 3090, 65536 GB RAM", "RTX 3090, 64TB RAM"):
+        with pytest.raises(InputError, match=r"65,536 MB would be 64 GB"):
+            from_spec.machine(MACHINES.named(name).spec)
