@@ -13,7 +13,7 @@ import pandas as pd
 
 from advisor.catalog.constants import Constants, Names, Scope, names_of
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.measured_constants import effect_factors
+from advisor.cost_model.measured_constants import effect_factors, software_of
 from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import AdvisorError
@@ -181,7 +181,7 @@ def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
         parts=tuple((1.0, part) for part in _schedules(case, timed)),
         seconds=float(fresh * work.users) / speed,
         noise=NOISE[timed],
-        effects=effect_factors(case.machine, case.runtime, case.model, EXPECTED),  # type: ignore[arg-type]  # expected values stand for fitted ones
+        effects=effect_factors(software_of(case.model, case.machine, case.runtime), EXPECTED),  # type: ignore[arg-type]  # expected values stand for fitted ones
         row=row,
         case=case,
         timed=timed,

@@ -162,7 +162,8 @@ class Estimate:
         """
         if self.constants is None:
             return None
-        return measured.conditioned(self.constants, machine, self.runtime, self.model)
+        software = measured.software_of(self.model, machine, self.runtime)
+        return measured.conditioned(self.constants, software)
 
     @lazy
     def phases(self) -> Phases | None:
@@ -355,11 +356,17 @@ class Estimate:
         taught = self.of_prompt if prompt else self.of_token
         if taught is not None:
             fitted = fitted.informed(taught.information)
-        of_gpu, of_host = measured.doubt(copy.machine, self.runtime, self.model, prompt=prompt)
+        of_gpu, of_host = measured.doubt(self._software, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
         gpu = uncertainty.on_gpu(time, run)
         return fitted.wider(of_gpu * gpu + of_host * (1.0 - gpu))
+
+    @lazy
+    def _software(self) -> measured.Software:
+        """Stated software of the machine, of each copy where there are several."""
+        machine = (self.single or self).machine
+        return measured.software_of(self.model, machine, self.runtime)
 
     @lazy
     def unmeasured(self) -> tuple[str, ...]:
@@ -504,11 +511,11 @@ def estimate(
     notes = [format_note, drafting]
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
-    if runtime.of_llama_cpp:
-        notes.append(measured.kernel_note(machine, model))
     machine = runtime.bound(machine)
     if runtime.as_built is not None:
         model = runtime.as_built(model, machine.build)
+    software = measured.software_of(model, machine, runtime, backend)
+    notes.append(measured.kernel_note(software, machine))
     settings = settings or Settings()
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
@@ -534,7 +541,7 @@ def estimate(
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
-    scope = measured.scope_of(model, machine, runtime, backend, build)
+    scope = measured.scope_of(model, runtime, software, build)
     bound = (constants or Constants.fitted()).bound(scope)
     slow = slow_kernel(runtime.name, scope.interface, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
@@ -545,7 +552,7 @@ def estimate(
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
-        constants=measured.conditioned(there, machine, runtime, model),
+        constants=measured.conditioned(there, software),
         slow_cache=slow,
         cached_on_gpus=_cached_on_gpus(placement),
         started=np.minimum(placement.gpu_layers, model.layers)

@@ -7,11 +7,11 @@ formulas stay the same, so that it still predicts other core counts, RAM rates a
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope, shared_name
+from advisor.catalog.constants import ConstantRow, Constants, Names, Scope, shared_name
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import OF_LLAMA_CPP, Runtime
 from advisor.cost_model.schedule import Route
@@ -187,32 +187,78 @@ def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
 # They are too few to be fitted, so a stated effect also widens the range.
 
 
-def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, build: str) -> Scope:
-    """Scope of the constants of a model in a runtime on a machine.
+@dataclass(frozen=True, kw_only=True)
+class Software:
+    """Stated software of a machine, as it acts on a model in a runtime."""
 
-    It has the machine's backends and the stated build where no others are given; without a stated
-    build it has today's.
+    interfaces: Names  # backend of the GPUs; of a stack of machines one for each
+    kernels: str  # older kernels of the stated build, as `Scope.build`; empty for today's
+    effects: tuple[backends.SoftwareEffect, ...]  # published effects on the runtime's speed
+
+    @property
+    def kernel(self) -> backends.SoftwareEffect | None:
+        """Effect of a build without a fast kernel for the model's format; None for others."""
+        return next((effect for effect in self.effects if effect.option == "kernel"), None)
+
+
+def software_of(model: Model, machine: Machine, runtime: Runtime, backend: str = "") -> Software:
+    """Stated software of a machine in a runtime, on the machine's backends where no other is
+    given.
     """
     interfaces = backend or machine.interfaces
+    build = backends.Build(machine.build)
     if runtime.of_llama_cpp:
-        stated = backends.Build(machine.build).kernels(shared_name(interfaces))
+        kernels = build.kernels(shared_name(interfaces))
     else:
-        stated = ""
+        kernels = ""
+    effects = tuple(_published(machine, runtime, model, build))
+    return Software(interfaces=interfaces, kernels=kernels, effects=effects)
+
+
+def _published(
+    machine: Machine, runtime: Runtime, model: Model, build: backends.Build
+) -> Iterator[backends.SoftwareEffect]:
+    """Published effects of the stated software on a runtime."""
+    host = machine.host
+    found: list[backends.SoftwareEffect | None] = []
+    if runtime.of_llama_cpp:
+        driver = machine.effect_of_driver()
+        found.append(driver)
+        if driver and model.has_experts:
+            found.append(machine.effect_of_driver("experts"))
+        if model.has_delta_rule:
+            found.extend(build.effects)
+        found.append(build.effect_of_kernel(machine.interface, main_kinds(model)))
+    if runtime.binds(host):
+        found.append(backends.SoftwareEffect.of("numa", host.numa))
+    if runtime.takes_layers:
+        found.append(backends.SoftwareEffect.of("threads", host.thread_excess))
+    yield from filter(None, found)
+
+
+def main_kinds(model: Model) -> frozenset[str]:
+    """Storage types that hold most of a model's bytes."""
+    return frozenset(kind for kind, share in model.stored.items() if share > MOST)
+
+
+def scope_of(model: Model, runtime: Runtime, software: Software, build: str = "") -> Scope:
+    """Scope of the constants of a model in a runtime.
+
+    It has the stated build where no other is given; without a stated build it has today's.
+    """
     return Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
-        backend=interfaces,
-        build=runtime.build or build or stated,
+        backend=software.interfaces,
+        build=runtime.build or build or software.kernels,
     )
 
 
-def conditioned(
-    constants: Constants, machine: Machine, runtime: Runtime, model: Model
-) -> Constants:
+def conditioned(constants: Constants, software: Software) -> Constants:
     """Constants under the stated driver, build, threads and policy; unchanged where these are
     counted already.
     """
-    for effect in _published(machine, runtime, model):
+    for effect in software.effects:
         factors = _factors(effect, constants)
         source = f"{effect.source}: {effect.note}"
         there = constants.rows[next(iter(factors))]
@@ -223,63 +269,26 @@ def conditioned(
 
 def constants_of(model: Model, machine: Machine, runtime: Runtime) -> Constants:
     """Fitted and measured constants of an estimate's scope, under the stated software."""
-    scope = scope_of(model, machine, runtime, "", "")
+    software = software_of(model, machine, runtime)
+    scope = scope_of(model, runtime, software)
     there = constants_on(machine.host, model, Constants.fitted().bound(scope))
-    return conditioned(there, machine, runtime, model)
+    return conditioned(there, software)
 
 
-def effect_factors(
-    machine: Machine, runtime: Runtime, model: Model, constants: Constants
-) -> Mapping[str, float]:
+def effect_factors(software: Software, constants: Constants) -> Mapping[str, float]:
     """Factor of all effects of the stated software together, by the constant that they change."""
     together: dict[str, float] = {}
-    for effect in _published(machine, runtime, model):
+    for effect in software.effects:
         for name, factor in _factors(effect, constants).items():
             together[name] = together.get(name, 1.0) * factor
     return together
 
 
-def _published(
-    machine: Machine, runtime: Runtime, model: Model
-) -> Iterator[backends.SoftwareEffect]:
-    """Published effects of the stated software on a runtime."""
-    host = machine.host
-    if runtime.of_llama_cpp:
-        driver = machine.effect_of_driver()
-    else:
-        driver = None
-    linear = runtime.of_llama_cpp and model.has_delta_rule
-    if linear:
-        builds = backends.Build(machine.build).effects
-    else:
-        builds = ()
-    experts = driver and model.has_experts and machine.effect_of_driver("experts")
-    if runtime.of_llama_cpp:
-        kernel = kernel_effect(machine, model)
-    else:
-        kernel = None
-    if runtime.binds(host):
-        policy = backends.SoftwareEffect.of("numa", host.numa)
-    else:
-        policy = None
-    if runtime.takes_layers:
-        threads = backends.SoftwareEffect.of("threads", host.thread_excess)
-    else:
-        threads = None
-    yield from filter(None, (driver, experts or None, *builds, kernel, policy, threads))
-
-
-def kernel_effect(machine: Machine, model: Model) -> backends.SoftwareEffect | None:
-    """Effect of a stated build that has no kernel for a model's format on the machine's backend."""
-    kinds = frozenset(kind for kind, share in model.stored.items() if share > MOST)
-    return backends.Build(machine.build).effect_of_kernel(machine.interface, kinds)
-
-
-def kernel_note(machine: Machine, model: Model) -> str:
+def kernel_note(software: Software, machine: Machine) -> str:
     """Sentence on the cost of a kernel that the stated build lacks, with a format that has one;
     empty for none.
     """
-    effect = kernel_effect(machine, model)
+    effect = software.kernel
     if effect is None:
         return ""
     slower = (
@@ -317,14 +326,14 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
     return {"cpu_read_share": token, **cores, "core_decode_rate": token, **times}
 
 
-def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> tuple[float, float]:
+def doubt(software: Software, *, prompt: bool) -> tuple[float, float]:
     """Further half widths of the time of GPUs and of the processor because of stated software, as
     logarithms of factors.
 
     They are of a token or of a prompt, and 0 where the software leaves that speed unchanged.
     """
     of_gpu = of_host = 0.0
-    for effect in _published(machine, runtime, model):
+    for effect in software.effects:
         changes = (effect.prompt if prompt else effect.token) != 1.0
         of_graphics = effect.option in ("driver", "build", "kernel", "experts")
         if of_graphics and effect.backend != backends.Backend.CPU:

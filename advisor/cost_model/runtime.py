@@ -147,7 +147,7 @@ class Runtime:
         without such a policy.
         """
         host = machine.host
-        if not NumaPolicy.on_one_node(host.numa) or not self.binds(host):
+        if not self.binds(host) or not NumaPolicy.on_one_node(host.numa):
             return machine
         each = (host.cores_there or host.cores) // host.sockets
 

@@ -12,7 +12,7 @@ from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Constants
 from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.measured_constants import doubt
+from advisor.cost_model.measured_constants import doubt, software_of
 from advisor.cost_model.uncertainty import NEW, Margins, Range, margins
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.predict import Case
@@ -133,7 +133,10 @@ def by_table(rows: Cases, *, unseen: bool = False) -> Iterator[tuple[Timed, floa
 def _doubts(timed: Sequence[Timed], gpu: Array) -> Floats:
     """Half width that stated software adds to each row, by the GPUs' share of its time."""
     doubts = [
-        doubt(row.case.machine, row.case.runtime, row.case.model, prompt=row.timed == READ)
+        doubt(
+            software_of(row.case.model, row.case.machine, row.case.runtime),
+            prompt=row.timed == READ,
+        )
         for row in timed
     ]
     of_gpu, of_host = np.array(doubts).T

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.measured_constants import kernel_effect
+from advisor.cost_model.measured_constants import software_of
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases
@@ -313,7 +313,9 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
         month = min(month, OLLAMA_AS_OF)
     aged = replace(machine, build=month, backend=machine.backend or run_settings.backend(row))
     copies_all = model.has_experts and month < Build.USED_ALONE_SINCE
-    slower = (model.has_delta_rule and Build(month).effects) or kernel_effect(aged, model)
+    slower = (model.has_delta_rule and Build(month).effects) or software_of(
+        model, aged, runtime
+    ).kernel
     older = copies_all or slower
     if older:
         return replace(machine, build=month)
