@@ -10,7 +10,8 @@ Calls of one `estimate` show how a reader follows a machine's words until the ma
 stay is a run of functions of one file that receive a text with the words for the first time;
 tables of facts and errors, which take any text, are no stay. A climb is a step up between the rooms
 of an answer (model and machine below the cost model, advice above), in the order in which their
-functions are first called. The tables are read before, for another machine.
+functions are first called; some of them return from a figure alone, a property of a record that was
+handed on. The tables are read before, for another machine.
 """
 
 import contextlib
@@ -89,6 +90,7 @@ class MachineWalk:
     def __init__(self) -> None:
         self.stays: list[tuple[str, str]] = []  # file and first function of each stay
         self.rooms: list[str] = []  # rooms in the order of first calls
+        self.figures: list[bool] = []  # whether properties of records alone were called there
         self.made = False
         self._called: set[tuple[str, str]] = set()
         self._received: set[tuple[str, str]] = set()
@@ -98,6 +100,14 @@ class MachineWalk:
         """Number of steps up between rooms."""
         heights = [ROOMS[room] for room in self.rooms]
         return sum(after > before for before, after in pairwise(heights))
+
+    @property
+    def from_figures(self) -> int:
+        """Number of those steps that return from properties of records."""
+        visits = pairwise(zip(self.rooms, self.figures, strict=True))
+        return sum(
+            figure and ROOMS[after] > ROOMS[before] for (before, figure), (after, _) in visits
+        )
 
     def watch(self, frame: FrameType, event: str, _: object) -> None:
         """Note a call, as `sys.setprofile` reports it."""
@@ -109,17 +119,21 @@ class MachineWalk:
         self.made |= event == "return" and function == MADE
         if event != "call":
             return
-        self._enter(function)
+        is_figure = code.co_name.startswith("<") or [*_parameters(frame)] == ["self"]
+        self._enter(function, is_figure=is_figure)
         received = (frame.f_locals.get(name) for name in _parameters(frame))
         if not self.made and any(map(has_words, received)):
             self._receive(function)
 
-    def _enter(self, function: tuple[str, str]) -> None:
+    def _enter(self, function: tuple[str, str], *, is_figure: bool) -> None:
         room = function[0].split("/")[1]
-        new = function not in self._called
+        if function in self._called or room not in ROOMS:
+            return
         self._called.add(function)
-        if new and room in ROOMS and self.rooms[-1:] != [room]:
+        if self.rooms[-1:] != [room]:
             self.rooms.append(room)
+            self.figures.append(is_figure)
+        self.figures[-1] &= is_figure
 
     def _receive(self, function: tuple[str, str]) -> None:
         if function in self._received or function[0].startswith(TAKE_ANY_TEXT):
@@ -202,7 +216,10 @@ if __name__ == "__main__":
     print(f"The machine's words: {len(way.stays)} stays, {len(look_ups.names)} look-ups of names")
     for stay in way.stays:
         print(f"  {stay[0]}: {stay[1]}")
-    print(f"The answer: {way.climbs} climbs between {', '.join(ROOMS)}")
+    print(
+        f"The answer: {way.climbs} climbs between {', '.join(ROOMS)}, {way.from_figures} of them "
+        "from a figure"
+    )
     taken = walked()
     for what, files in (("name until the tensors", taken.of_name), ("amount", taken.of_amount)):
         print(f"The {what}: {len(files)} files")

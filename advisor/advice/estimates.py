@@ -24,7 +24,9 @@ def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tup
     elif runtimes is None:
         runtimes = compared(machine, nouns.model)
     every = compare(nouns.model, machine, nouns.work, settings=nouns.settings, runtimes=runtimes)
-    return tuple(each for each in every if nouns.strategy in (None, each.strategy))
+    if nouns.strategy is None:
+        return every
+    return tuple(answer for answer in every if answer.strategy is nouns.strategy)
 
 
 def title_of(model: Model, machine: Machine) -> str:

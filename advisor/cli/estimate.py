@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.estimates import estimates_of, title_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
@@ -100,8 +99,8 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         note=" ".join(filter(None, (*notes, *limits))),
         fits=fits,
         decode_tps_total=decode_tps(estimate) * float(estimate.work.users) if fits else None,
-        ttft_p50_s=first_token_within(estimate, 0.5) if fits else None,
-        ttft_p95_s=first_token_within(estimate, 0.95) if fits else None,
+        ttft_p50_s=estimate.first_token_within(0.5) if fits else None,
+        ttft_p95_s=estimate.first_token_within(0.95) if fits else None,
         vram_bytes=sizes[Tier.VRAM],
         ram_bytes=sum(sizes[Tier.RAM]),
         disk_bytes=sum(sizes[Tier.DISK]),

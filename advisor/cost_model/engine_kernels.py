@@ -19,7 +19,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants, Names, in_common, names_of
 from advisor.cost_model.loads import Load
-from advisor.cost_model.processors import FlowTime, first_peak
+from advisor.cost_model.processors import FlowTime
 from advisor.cost_model.schedule import Kernels
 from advisor.machine.machine import Gpu
 from advisor.units import Array
@@ -168,7 +168,7 @@ def product_seconds(
 
 def peak_flops(gpu: Gpu, form: str) -> Array:
     """Dense peak of a GPU in the number type used for a format [FLOP/s]."""
-    return first_peak(gpu, PEAKS[form])
+    return gpu.first_peak(PEAKS[form])
 
 
 def attention_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:

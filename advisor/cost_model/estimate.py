@@ -43,7 +43,7 @@ from advisor.machine.machine import LEAST_OF_SYSTEM, Machine
 from advisor.machine.quantity import KnownRun, Provenance, Quantity
 from advisor.model.architecture import operators
 from advisor.model.catalog import draft_heads
-from advisor.model.model import Model, visits_of
+from advisor.model.model import Floats, Model, visits_of
 from advisor.units import GIB, Array
 
 # Assumptions of an estimate: bandwidths of the machine and constants of the cost model.
@@ -389,6 +389,29 @@ class Estimate:
         """Time to the first token [s]."""
         rate = self._rate(1.0, self.prompt, uncertainty.Margins.IN_PROMPT)
         return rate and rate.inverse
+
+    @property
+    def first_tokens(self) -> Floats:
+        """Time to the first token of each user, in the order of service, shape (users,) [s].
+
+        t_i = floor(i / R) t_reply + (i mod R + 1) / R t_prompts
+
+        R users whose cache fits run together: their prompts, t_prompts for all, are read one after
+        another, then all get tokens. The others wait until a whole reply, t_reply, is complete and
+        take its place. NaN for an impossible combination.
+        """
+        if self.first_token is None:
+            return np.array([np.nan])
+        running = max(round(float(self.work.users)), 1)
+        users = running + round(float(self.waiting))
+        order = np.arange(users)
+        prompts = float(self.first_token.value)
+        turns = order // running * float(self.reply)
+        return np.asarray(turns + (order % running + 1) / running * prompts, dtype=float)
+
+    def first_token_within(self, share: float) -> float:
+        """Time within which a share of the users have their first token [s]."""
+        return float(np.quantile(self.first_tokens, share, method="inverted_cdf"))
 
     @property
     def reply(self) -> Array:

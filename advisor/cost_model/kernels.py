@@ -8,9 +8,7 @@ from advisor.catalog.constants import Constants, Names
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import (
     FlowTime,
-    first_peak,
     layer_seconds,
-    peak_16_bit,
     slower,
     vectors,
 )
@@ -63,7 +61,7 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
     A GPU without 4-bit or 8-bit floats unpacks weights and multiplies in 16 bits.
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
-    return first_peak(gpu, kinds)
+    return gpu.first_peak(kinds)
 
 
 def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
@@ -217,7 +215,7 @@ def _copy_rate(gpu: Gpu, kernels: TierKernels, constants: Constants) -> Array:
 
 
 def _gpu_chunk(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
-    peak = peak_16_bit(gpu) * constants.value("tier_prompt_family", gpu.lookup_family)
+    peak = gpu.peak_16_bit * constants.value("tier_prompt_family", gpu.lookup_family)
     work = load.flops + load.expert_flops
     computing = work / (constants.value("tier_flop_share") * peak)
     attending = load.attention_flops / (constants.value("tier_attention_share") * peak)

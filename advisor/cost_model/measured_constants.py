@@ -207,11 +207,11 @@ def software_of(model: Model, machine: Machine, runtime: Runtime, backend: str =
     """
     interfaces = backend or machine.interfaces
     build = backends.Build(machine.build)
+    effects = tuple(_published(machine, runtime, model, build))
     if runtime.of_llama_cpp:
         kernels = build.kernels(shared_name(interfaces))
     else:
         kernels = ""
-    effects = tuple(_published(machine, runtime, model, build))
     return Software(interfaces=interfaces, kernels=kernels, effects=effects)
 
 

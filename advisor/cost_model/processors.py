@@ -39,7 +39,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     whole tiles of tokens (`padded_flops`). Attention waits for the matrices before it, so the two
     add. A single token has no further tokens, and a card with 8-bit dot products no products.
 
-    - S `Gpu.bandwidth`, C `peak_16_bit`
+    - S `Gpu.bandwidth`, C `Gpu.peak_16_bit`
     - share `gpu_read_share`, share_r `gpu_expert_read_share`, share_kv `gpu_kv_share`
     - share_f `gpu_flop_share`, share_e `gpu_expert_flop_share`, share_a `gpu_attention_share`
     - unpacking `unpacking_seconds`, further tokens `further_token_seconds`, products
@@ -47,7 +47,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """
     family = gpu.lookup_family
     memory = gpu.bandwidth.value
-    peak = peak_16_bit(gpu)
+    peak = gpu.peak_16_bit
     apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
     read = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
     weights = slower(read, unpacking_seconds(load, gpu, constants))
@@ -87,7 +87,7 @@ def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     some 280 billion weights a second whatever their format, half of what it reads.
     """
     few = np.asarray(load.tokens, dtype=float) <= MATRIX_TOKENS
-    rate = constants.value("gpu_product_share", gpu.lookup_family) * first_peak(gpu, ("fp32",))
+    rate = constants.value("gpu_product_share", gpu.lookup_family) * gpu.first_peak(("fp32",))
     needed = few & (np.asarray(gpu.dot_products) == 0)
     return np.asarray(np.where(needed, (load.flops + load.expert_flops) / rate, 0.0))
 
@@ -111,7 +111,7 @@ def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     weights = (load.flops / tokens + load.expert_flops / each) / 2.0
     operations = constants.value("gpu_unpack_operations", gpu.lookup_family)
     few = tokens <= MATRIX_TOKENS
-    return np.asarray(np.where(few, weights * operations / first_peak(gpu, ("fp32",)), 0.0))
+    return np.asarray(np.where(few, weights * operations / gpu.first_peak(("fp32",)), 0.0))
 
 
 def further_token_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
@@ -133,7 +133,7 @@ def further_token_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     further = np.minimum(tokens, MATRIX_TOKENS) - 1.0
-    alone = load.flops / tokens / first_peak(gpu, ("fp32", "fp16"))
+    alone = load.flops / tokens / gpu.first_peak(("fp32", "fp16"))
     return np.asarray(constants.value("gpu_further_token") * further * alone)
 
 
@@ -193,34 +193,6 @@ def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> 
         * constants.value("gpu_latent_value", family)
         / np.asarray(gpu.bandwidth.value)
     )
-
-
-MATRIX_TYPES = (("fp16", 1.0), ("fp32", 1.0), ("int8", 2.0))
-"""Number types for prompts, with the number of operations that equal one in 16 bits: quantized
-formats multiply 8-bit integers, twice as many at a time."""
-
-
-def peak_16_bit(gpu: Gpu) -> Array:
-    """Highest dense peak among `MATRIX_TYPES`, in 16-bit operations [FLOP/s]."""
-    highest = gpu.peaks.get(())
-    if highest is None:
-        peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
-        highest = gpu.peaks[()] = np.maximum.reduce(np.broadcast_arrays(*peaks))
-    return highest
-
-
-def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
-    """Dense peak in the first number type of a list that a GPU computes in; 1 where it computes in
-    none [FLOP/s].
-    """
-    peak = gpu.peaks.get(kinds)
-    if peak is None:
-        peak = 1.0
-        for kind in reversed(kinds):
-            rate = gpu.tensor_flops.get(kind, 0.0)
-            peak = np.where(np.asarray(rate) > 0, rate, peak)
-        gpu.peaks[kinds] = peak
-    return peak
 
 
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:

@@ -53,6 +53,10 @@ class Link:
 class Gpu:
     """Graphics processor, or the GPU of a chip with unified memory."""
 
+    MATRIX_TYPES: ClassVar = (("fp16", 1.0), ("fp32", 1.0), ("int8", 2.0))
+    """Number types for prompts, with the number of operations that equal one in 16 bits: quantized
+    formats multiply 8-bit integers, twice as many at a time."""
+
     name: str  # name in the catalogue
     vendor: str  # NVIDIA, AMD, Intel or Apple
     family: str  # generation of GPUs with the same kernels ("Ampere", "RDNA 3", "Apple M4")
@@ -91,8 +95,28 @@ class Gpu:
         return self.families or self.family
 
     @lazy
-    def peaks(self) -> dict[tuple[str, ...], Array]:
-        """Peaks by the number types that they are chosen from, kept for `processors` [FLOP/s]."""
+    def peak_16_bit(self) -> Array:
+        """Highest dense peak among `MATRIX_TYPES`, in 16-bit operations [FLOP/s]."""
+        peaks = (self.tensor_flops.get(kind, 0.0) / per for kind, per in Gpu.MATRIX_TYPES)
+        return np.asarray(np.maximum.reduce(np.broadcast_arrays(*peaks)))
+
+    def first_peak(self, kinds: tuple[str, ...]) -> Array:
+        """Dense peak in the first number type of a list that the GPU computes in; 1 where it
+        computes in none [FLOP/s].
+        """
+        kept = self._first_peaks.get(kinds)
+        if kept is not None:
+            return kept
+        peak: Array = 1.0
+        for kind in reversed(kinds):
+            rate = self.tensor_flops.get(kind, 0.0)
+            peak = np.where(np.asarray(rate) > 0, rate, peak)
+        self._first_peaks[kinds] = peak
+        return peak
+
+    @lazy
+    def _first_peaks(self) -> dict[tuple[str, ...], Array]:
+        """Answers of `first_peak` that are kept: a comparison asks for the same ones often."""
         return {}
 
     def covers(self, other: "Gpu") -> bool:

@@ -20,7 +20,6 @@ import numpy as np
 from advisor.advice.diagnosis.facts import other_model
 from advisor.advice.diagnosis.results import BENCHES
 from advisor.catalog.inputs import INPUTS
-from advisor.cost_model.processors import peak_16_bit
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
@@ -321,7 +320,7 @@ def most_ram_rate(case: Case) -> float:
 def least_prompt_seconds(case: Case) -> float:
     """Shortest possible time of a token of a prompt [s]; 0 where no peak is known."""
     gpus = case.machine.gpus
-    peaks = [float(np.max(peak_16_bit(gpu))) for gpu in gpus if gpu.tensor_flops]
+    peaks = [float(np.max(gpu.peak_16_bit)) for gpu in gpus if gpu.tensor_flops]
     if not peaks or len(peaks) < len(gpus):
         return 0.0
     work = 2.0 * float(case.model.architecture.active_params)

@@ -11,10 +11,8 @@ from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import (
     cpu_seconds,
-    first_peak,
     gpu_seconds,
     matrices,
-    peak_16_bit,
     slower,
     vectors,
 )
@@ -826,14 +824,14 @@ def test_attention_multiplies_matrices_from_sixteen_tokens_of_a_sequence(
 
 def test_a_gpu_has_the_peak_of_the_first_type_that_it_computes_in() -> None:
     plain = replace(GPU, tensor_flops={"fp32": 40e12})
-    assert float(first_peak(plain, ("fp16", "fp32"))) == 40e12
-    assert float(first_peak(GPU, ("fp16", "fp32"))) == 100e12
-    assert float(first_peak(GPU, ("int8",))) == 1.0, "no rate that it could be divided by"
+    assert float(plain.first_peak(("fp16", "fp32"))) == 40e12
+    assert float(GPU.first_peak(("fp16", "fp32"))) == 100e12
+    assert float(GPU.first_peak(("int8",))) == 1.0, "no rate that it could be divided by"
     two = replace(GPU, tensor_flops={"fp16": np.array([0.0, 8e12]), "fp32": np.array([4e12, 2e12])})
-    assert first_peak(two, ("fp16", "fp32")).tolist() == [4e12, 8e12]
+    assert two.first_peak(("fp16", "fp32")).tolist() == [4e12, 8e12]
     # 100 TFLOP/s in 16 bits, 250 of 8-bit integers are 125 of 16
-    assert float(peak_16_bit(replace(GPU, tensor_flops={"fp16": 100e12, "int8": 250e12}))) == 125e12
-    assert float(peak_16_bit(replace(GPU, tensor_flops={}))) == 0.0
+    assert float(replace(GPU, tensor_flops={"fp16": 100e12, "int8": 250e12}).peak_16_bit) == 125e12
+    assert float(replace(GPU, tensor_flops={}).peak_16_bit) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.advice.arrivals.server import first_token_times, first_token_within
 from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
@@ -202,10 +201,10 @@ def test_first_tokens_come_in_turns_by_hand() -> None:
     assert estimate.first_token is not None
     prompt = float(estimate.first_token.value)
     reply = float(estimate.reply)
-    times = first_token_times(estimate)
+    times = estimate.first_tokens
     assert times[:3] == pytest.approx([prompt / 2, prompt, reply + prompt / 2])
-    assert first_token_within(estimate, 0.5) == pytest.approx(reply + prompt)
-    assert first_token_within(estimate, 0.95) == pytest.approx(3 * reply + prompt)
+    assert estimate.first_token_within(0.5) == pytest.approx(reply + prompt)
+    assert estimate.first_token_within(0.95) == pytest.approx(3 * reply + prompt)
 
 
 def test_bloom_on_eight_gpus_as_published() -> None:
