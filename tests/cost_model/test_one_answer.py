@@ -135,7 +135,7 @@ def test_a_symbol_is_in_the_code_with_its_unit(unit: str, path: str) -> None:
         module, _, holder = module.rpartition(".")
         held = getattr(importlib.import_module(module), holder)
     member = getattr(held, name, None)
-    computed = getattr(member, "fget", member)
+    computed = getattr(member, "func", getattr(member, "fget", member))
     if inspect.isfunction(computed):
         text = inspect.getdoc(computed) or ""
     else:
