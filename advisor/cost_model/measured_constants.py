@@ -220,20 +220,20 @@ def _published(
 ) -> Iterator[backends.SoftwareEffect]:
     """Published effects of the stated software on a runtime."""
     host = machine.host
-    found: list[backends.SoftwareEffect | None] = []
+    effects: list[backends.SoftwareEffect | None] = []
     if runtime.of_llama_cpp:
         driver = machine.effect_of_driver()
-        found.append(driver)
+        effects.append(driver)
         if driver and model.has_experts:
-            found.append(machine.effect_of_driver("experts"))
+            effects.append(machine.effect_of_driver("experts"))
         if model.has_delta_rule:
-            found.extend(build.effects)
-        found.append(build.effect_of_kernel(machine.interface, main_kinds(model)))
+            effects.extend(build.effects)
+        effects.append(build.effect_of_kernel(machine.interface, main_kinds(model)))
     if runtime.binds(host):
-        found.append(backends.SoftwareEffect.of("numa", host.numa))
+        effects.append(backends.SoftwareEffect.of("numa", host.numa))
     if runtime.takes_layers:
-        found.append(backends.SoftwareEffect.of("threads", host.thread_excess))
-    yield from filter(None, found)
+        effects.append(backends.SoftwareEffect.of("threads", host.thread_excess))
+    yield from filter(None, effects)
 
 
 def main_kinds(model: Model) -> frozenset[str]:
