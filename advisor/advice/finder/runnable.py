@@ -16,7 +16,7 @@ of which the larger has a lower perplexity and a higher score.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -158,11 +158,7 @@ def index_of_tests() -> Mapping[str, float]:
 
 def tested(name: str) -> float | None:
     """Index of a model's tests, or of its predecessor's; None without one."""
-    rows = index_of_tests()
-    own = rows.get(name)
-    if own is None:
-        return rows.get(predecessors().get(name, ""))
-    return own
+    return _own_or_predecessors(index_of_tests(), name)
 
 
 @cache
@@ -172,13 +168,24 @@ def coding_indexes() -> Mapping[str, float]:
     return {row.model: row.coding for row in rows if row.coding is not None}
 
 
+def tested_in_coding(name: str) -> float | None:
+    """Index of a model's coding tests, or of its predecessor's; None without one."""
+    return _own_or_predecessors(coding_indexes(), name)
+
+
+def _own_or_predecessors(indexes: Mapping[str, float], name: str) -> float | None:
+    own = indexes.get(name)
+    if own is None:
+        return indexes.get(predecessors().get(name, ""))
+    return own
+
+
 def codes_as_well(name: str, other: str) -> bool:
     """Whether a model is rated as high as another by coding tests; false where one was not tested,
     nor its predecessor.
     """
-    rows = coding_indexes()
-    own = rows.get(name, rows.get(predecessors().get(name, "")))
-    others = rows.get(other, rows.get(predecessors().get(other, "")))
+    own = tested_in_coding(name)
+    others = tested_in_coding(other)
     return own is not None and others is not None and own >= others
 
 
@@ -487,6 +494,19 @@ FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 BUDGET = 512
 """GPUs of all machines on which other models are tried for a question: each model takes some seven
 estimates, and an estimate grows with the GPUs. 64 models on 8 GPUs, two on 256."""
+
+
+def best_by_tests(
+    rows: Iterable[Runnable], index: Callable[[str], float | None] = tested
+) -> Runnable | None:
+    """Model of the highest index of tests among those that keep up with reading in a faithful
+    format and leave other programs room; None where none of them was tested.
+    """
+    usable = (row for row in rows if row.keeps_up and not row.tight)
+    faithful = [row for row in usable if row.model.format in FAITHFUL]
+    indexed = [(index(row.model.name), row) for row in faithful]
+    tests = [(value, row) for value, row in indexed if value is not None]
+    return max(tests, key=lambda pair: pair[0], default=(0.0, None))[1]
 
 
 def models_tried(machine: Machine) -> int:

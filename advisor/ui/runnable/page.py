@@ -233,12 +233,8 @@ def verdict(
     else:
         each = ""
     speed = f" {number(best.speed.decode)} tokens a second{each}, {level}."
-    if best.score is None:
-        rated = ""
-    else:
-        rated = f", rated {best.score:.0f}"
     size = memory(best.model.file_bytes)
-    way = f"{where}. {best.model.format}, {size} to download{rated}."
+    way = f"{where}. {best.model.format}, {size} to download{_rated_by(best)}."
     tone = f"oa-{placements.tone(level)}-text"
     if not best.keeps_up:
         return f"No {what} keeps up with reading. Best: {name},", speed, tone, way
@@ -247,7 +243,44 @@ def verdict(
         slower = f"{number(highest.speed.decode)} tokens a second, rated {highest.score:.0f}"
         other = written(highest.model.name)
         way += f" Rated higher but slower: {other}, {slower}."
-    return f"Best {what} here: {name},", speed, tone, way
+    by_tests = _by_tests(best, rows, kind)
+    if kind is ModelKind.ALL and by_tests:
+        what = "for chat"
+    return f"Best {what} here: {name},", speed, tone, way + by_tests
+
+
+def _rated_by(row: Runnable) -> str:
+    """Score of a model in words that follow others, and who rated it; empty without a score."""
+    if row.score is None:
+        return ""
+    if row.joined:
+        by = "a board of tests"
+    else:
+        by = "people's votes"
+    return f", rated {row.score:.0f} by {by}"
+
+
+def _by_tests(best: Runnable, rows: Sequence[Runnable], kind: ModelKind) -> str:
+    """Sentence on the model that tests put first, where it is not the one that votes put first."""
+    if kind is ModelKind.CODE:
+        index = runnable.tested_in_coding
+        tests = "tests of coding"
+    else:
+        index = runnable.tested
+        tests = "tests"
+    other = runnable.best_by_tests(rows, index)
+    if other is None or other is best:
+        return ""
+    figure = index(other.model.name)
+    beside = index(best.model.name)
+    if beside is None:
+        against = ""
+    else:
+        against = f" against {beside:.0f}"
+    return (
+        f" Best by {tests}: {written(other.model.name)}, {number(other.speed.decode)} tokens a "
+        f"second, index {figure:.0f}{against} (Artificial Analysis)."
+    )
 
 
 def _level(nouns: Nouns, row: Runnable) -> Judgement:

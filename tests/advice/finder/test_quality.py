@@ -1,6 +1,7 @@
 """Scores less what a format loses, from published perplexities and divergences."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from provenance import is_past, is_public
@@ -10,6 +11,7 @@ from advisor.advice.finder.combinations import in_formats
 from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
     Trials,
+    best_by_tests,
     best_rated,
     codes_as_well,
     joined_scores,
@@ -20,6 +22,7 @@ from advisor.advice.finder.runnable import (
     quality_rows,
     rating,
     reads_images,
+    tested_in_coding,
 )
 from advisor.catalog.csv_tables import texts
 from advisor.cost_model.placement import PlacementStrategy
@@ -167,6 +170,21 @@ def test_models_that_read_images_are_of_the_catalogue_and_have_a_page() -> None:
     assert reads_images().keys() <= catalog.model_rows().keys()
     assert all(map(is_public, reads_images().values()))
     assert all(map(is_past, dates.values()))
+
+
+def test_the_best_by_tests_is_another_than_the_best_by_votes() -> None:
+    # Arena's votes rate both at 1438; Artificial Analysis' index has 26.1 and 52.0, of coding 39.3
+    # and 68.1 (22 August 2026)
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64.0))
+    names = ("Gemma-4-26B-A4B", "Qwen/Qwen3.8-27B")
+    rows = Trials(machine, Workload(context=8192), reading_tps=6.0).runnable(names)
+    assert rows[0].model.name == names[0]
+    by_tests = best_by_tests(rows)
+    assert by_tests is rows[1]
+    assert best_by_tests(rows, tested_in_coding) is by_tests
+    assert best_by_tests(rows[:1]) is rows[0]
+    assert best_by_tests([replace(row, reading_tps=1000.0) for row in rows]) is None
+    assert best_by_tests(rows, lambda name: None) is None
 
 
 def test_for_code_a_model_is_as_good_only_by_coding_tests() -> None:
