@@ -52,6 +52,18 @@ class CommandOption:
     help: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OthersOption:
+    """One row of data/commands/others_options.csv: a name that other programs, or people, have for
+    an option.
+    """
+
+    word: str  # the name, with its dashes
+    option: str  # the option here
+    of: str  # program that has the name; empty for a plain word
+    source: str  # page of the program's options
+
+
 COMMANDS = read(DATA / "commands/commands.csv", CommandRow)  # commands, in the order of the help
 OPTIONS = read(DATA / "commands/options.csv", CommandOption)  # options, in the order of the help
 
@@ -154,22 +166,41 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
     names = tuple(option_names(row))
     for word in takewhile("--".__ne__, words):
         name = word.partition("=")[0]
-        if not name.startswith("--") or any(each.startswith(name) for each in names):
+        fitting = [each for each in names if each.startswith(name)]
+        if not name.startswith("-") or name in fitting or len(fitting) == 1:
             continue
-        takers = [f"`{each.command}`" for each in COMMANDS if name in option_names(each)]
-        close = UnknownName("option", name, names).close
-        if close:
-            meant = f" Did you mean {close[0]}?"
-        else:
-            meant = ""
-        if takers:
-            elsewhere = f" It is an option of {', '.join(takers[:4])}."
-        else:
-            elsewhere = meant
+        meant = _of_others(name, names)
+        if not meant and (fitting or not name.startswith("--")):
+            continue  # argparse refuses it in words of its own, or it is a number below zero
         raise InputError(
-            f"`{row.command}` has no option {name[:80]}.{elsewhere} "
+            f"`{row.command}` has no option {name[:80]}.{meant or _elsewhere(name, names)} "
             f"`{program()} {row.command} --help` says what it takes."
         )
+
+
+def _of_others(name: str, names: Sequence[str]) -> str:
+    """Sentence on a command's option for what another program, or a person, calls otherwise; empty
+    where nobody does.
+    """
+    for other in read(DATA / "commands/others_options.csv", OthersOption):
+        if other.word == name and other.option in names:
+            if other.of:
+                return f" What {other.of} calls {name} is {other.option} here."
+            return f" It is {other.option} here."
+    return ""
+
+
+def _elsewhere(name: str, names: Sequence[str]) -> str:
+    """Sentence on the commands that take an option, or on a name that is like it; empty without
+    either.
+    """
+    takers = [f"`{each.command}`" for each in COMMANDS if name in option_names(each)]
+    if takers:
+        return f" It is an option of {', '.join(takers[:4])}."
+    close = UnknownName("option", name, names).close
+    if close:
+        return f" Did you mean {close[0]}?"
+    return ""
 
 
 def option_names(row: CommandRow) -> Iterator[str]:

@@ -19,9 +19,9 @@ import advisor
 from advisor.advice import estimates
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cli.main import main
-from advisor.cli.parser import COMMANDS, parser
+from advisor.cli.parser import COMMANDS, OthersOption, option_names, parser
 from advisor.errors import InputError, Refusal
 from advisor.failures import ProbeError, StoreError
 from advisor.formatting import aligned
@@ -125,7 +125,19 @@ def test_version_and_help(run) -> None:
         (["estimate", "--model"], "--model has no value."),
         (["estimate", "--json"], "--model must be given."),
         (["diagnose", "--model", "x"], "One of --measured --results must be given."),
-        (["estimate", "--model", "x", "--ram", "6"], "--ram may mean --ram-gb, --ram-gbs"),
+        (["estimate", "--model", "x", "--ram-g", "6"], "--ram-g may mean --ram-gb, --ram-gbs"),
+        (
+            ["estimate", "--model", "x", "--ram", "6"],
+            "`estimate` has no option --ram. It is --ram-gb here.",
+        ),
+        (
+            ["advise", "--model", "x", "--budget=900"],
+            "`advise` has no option --budget. It is --max-usd here.",
+        ),
+        (
+            ["advise", "-ngl", "99"],
+            "`advise` has no option -ngl. What llama.cpp calls -ngl is --gpu-layers here.",
+        ),
         (["watch", "u", "--model", "x", "--every", "y"], "--every is 'y'; it should be a number."),
     ],
 )
@@ -776,6 +788,13 @@ def test_an_interrupt_ends_quietly(run, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(resolve, "find", interrupted)
     assert run("model", "Llama-3.1-8B") == (130, "", "")
+
+
+def test_what_others_call_an_option_is_one_of_a_command_here_that_has_no_option_so_called() -> None:
+    for other in read(DATA / "commands/others_options.csv", OthersOption):
+        named = [set(option_names(row)) for row in COMMANDS]
+        assert [names for names in named if other.option in names and other.word not in names]
+        assert bool(other.of) is other.source.startswith("https://"), other
 
 
 def test_an_option_that_is_given_twice_is_said_to_count_once(run) -> None:
