@@ -211,7 +211,8 @@ GROUP_RULES = tuple(
         (r"ffn_(gate|up|down)\.\d{1,4}", Group.ROUTED_EXPERTS),
         (r"ffn_\w+_shexp|ffn_latent_(down|up)", Group.SHARED_EXPERTS),
         (r"(attn|ssm|time_mix|laurel|hc_attn|hc_ffn)_\w+|ple_(key|value|conv1d)", Group.ATTENTION),
-        (r"(shortconv|indexer)\.\w+", Group.ATTENTION),
+        (r"(shortconv|indexer)\.\w+|indexer_compressor_\w+", Group.ATTENTION),
+        (r"ffn_gate_tid2eid", Group.EMBEDDING),  # experts of each token, of which one row is read
         (r"(ffn|channel_mix|altup)_\w+|inp_gate|proj", Group.DENSE_FFN),
     )
 )
@@ -231,6 +232,24 @@ class LayerCache:
     value_values: int = 0
     window: int | None = None  # number of last tokens that are kept; None for all [tokens]
     state_values: int = 0  # values per sequence of any length (linear attention, state space)
+
+    @staticmethod
+    def compressed(values: int, ratio: int, window: int, index: int = 0) -> "LayerCache":
+        """Cache of the last `window` tokens as they are, and of all before them one entry for each
+        `ratio` tokens, with an index key beside it; of the window alone where the ratio is 0.
+
+        Reference: huggingface/transformers 5.23.0, models/deepseek_v4 (`DeepseekV4CSACompressor`,
+        `DeepseekV4HCACompressor`).
+        """
+        if not ratio:
+            return LayerCache(key_values=values, window=window)
+        return LayerCache(
+            key_values=(values + index) // ratio,
+            state_values=window * values // LayerCache.HALF_OF_A_STATE,
+        )
+
+    # a window's values are kept in 16 bits; states are counted in 32
+    HALF_OF_A_STATE: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -133,7 +133,7 @@ class Keys:
             return default
         return self._whole(key, value)
 
-    def per_layer(self, key: str, layers: int, default: int) -> tuple[int, ...]:
+    def per_layer(self, key: str, layers: int, default: int | None) -> tuple[int, ...]:
         """Whole number for each layer; a single number counts for all."""
         value = self.find(key)
         if not isinstance(value, tuple):
@@ -204,9 +204,13 @@ def _counts(value: Value) -> bool:
 #     [2] ggml-org/llama.cpp, src/llama-hparams.cpp (`set_swa_pattern`, `n_embd_k_gqa`, `n_embd_r`,
 #         `n_embd_s`, `has_kv`).
 #     [3] DeepSeek-AI 2024, DeepSeek-V2, arXiv:2405.04434, section 2.1.3 (latent cache).
+#     [4] ggml-org/llama.cpp, src/models/deepseek4.cpp at 00395eb28 and src/llama-kv-cache-dsv4.cpp
+#         at 035aa95b0 (one key for all heads, kept compressed behind a window).
 
 LOOKS_BACK = frozenset({"attn_q", "attn_qkv", "attn_q_a", "attn_kv_a_mqa"})
-INDEXED = frozenset({"indexer.attn_k", "indexer.k_proj"})
+COMPRESSOR = "attn_compressor_kv"  # projection of the entries of a compressed cache [4]
+SHARED_KEY = "attn_kv"  # one projection whose output is key and value of all heads [4]
+INDEXED = frozenset({"indexer.attn_k", "indexer.k_proj", "indexer_compressor_kv"})
 DELTA_NET = frozenset({"ssm_beta", "ssm_alpha", "ssm_ba"})
 NO_GROUPS = frozenset({"mamba", "jamba"})
 """Mamba of the first generation: B and C do not pass through the convolution."""
@@ -218,6 +222,10 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[Mi
     layers = len(roles)
     windows = _windows(keys, layers)
     caching = layers - _sharing(keys, layers)  # the last ones reuse the cache of an earlier layer
+    if any(SHARED_KEY in has for has in roles):
+        return _shared_keys(keys, roles)
+    if any(has & INDEXED for has in roles):
+        keys.find("attention.compress_ratios")  # blocks of keys, pooled anew and not kept
     attention = _Attention(keys, layers, hidden)
     memories = []
     for layer, has in enumerate(roles):
@@ -239,6 +247,34 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[Mi
     return tuple(memories)
 
 
+def _shared_keys(keys: Keys, roles: Sequence[frozenset[str]]) -> tuple[Mixing, ...]:
+    """Cache and attention of layers with one key for all heads, which serves as the value, too.
+
+    Each layer keeps a window. A layer with a compressor keeps an entry for each `ratio` tokens
+    before it, and chooses among them by an index where it has one [4].
+    """
+    layers = len(roles)
+    size = keys.number("attention.key_length")
+    heads = keys.per_layer("attention.head_count", layers, 0)
+    ratios = keys.per_layer("attention.compress_ratios", layers, 0)
+    window = keys.number("attention.sliding_window")
+    index = keys.number("attention.indexer.key_length", 0)
+    index_heads = keys.number("attention.indexer.head_count", 0)
+    memories = []
+    for layer, has in enumerate(roles):
+        if COMPRESSOR in has:
+            ratio = ratios[layer]
+        else:
+            ratio = 0
+        kept = LayerCache.compressed(size, ratio, window, index if has & INDEXED else 0)
+        if has & INDEXED:
+            past = index_heads * index
+        else:
+            past = 2 * heads[layer] * size
+        memories.append(Mixing(cache=kept, attention_values=past // (ratio or 1)))
+    return tuple(memories)
+
+
 def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
     """Unusual properties of the cache, a sentence each."""
     if keys.architecture not in architectures():
@@ -249,7 +285,8 @@ def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
         )
         return
     window = keys.number("attention.sliding_window", 0)
-    if window and keys.traits.period is None:
+    compressed = f"{keys.architecture}.attention.compress_ratios" in keys.facts
+    if window and keys.traits.period is None and not compressed:
         yield (
             f"The file names a sliding window of {window:,} tokens; llama.cpp does not use it "
             f"in {keys.architecture}, so the whole context is kept."
@@ -332,16 +369,18 @@ class _Attention:
         self._heads = keys.per_layer("attention.head_count", layers, 0)
         self._kv_heads = keys.per_layer("attention.head_count_kv", layers, -1)
         each = hidden // max(1, *self._heads)
-        self._latent = _latent_rank(keys)
-        self._key = keys.number("attention.key_length", None if self._latent else each)
+        self._ranks = _latent_ranks(keys, layers)
+        least = None if any(self._ranks) else each
+        self._keys = _with_ranks(keys.per_layer("attention.key_length", layers, least), self._ranks)
         self._value = keys.number("attention.value_length", each)
-        self._window_key = keys.number("attention.key_length_swa", self._key)
+        self._window_key = keys.number("attention.key_length_swa", max(self._keys))
         self._window_value = keys.number("attention.value_length_swa", self._value)
         self._index = keys.number("attention.indexer.key_length", 0)
-        if self._latent and self._key < self._latent:
+        narrow = [pair for pair in zip(self._keys, self._ranks, strict=True) if pair[0] < pair[1]]
+        if narrow:
             raise InputError(
-                f"{self._name}.attention.key_length is {self._key}, less than the latent's "
-                f"{self._latent}. The file is damaged."
+                f"{self._name}.attention.key_length is {narrow[0][0]}, less than the latent's "
+                f"{narrow[0][1]}. The file is damaged."
             )
 
     def layer(self, layer: int, has: frozenset[str], windowed: bool) -> tuple[int, int, int]:
@@ -353,13 +392,14 @@ class _Attention:
         index = 0
         if has & INDEXED:
             index = self._index
-        if self._latent and "attn_kv_a_mqa" in has:
-            return self._key + index, 0, self._heads[layer] * (self._key + self._latent)
+        key = self._keys[layer]
+        rank = self._ranks[layer]
+        if rank and "attn_kv_a_mqa" in has:
+            return key + index, 0, self._heads[layer] * (key + rank)
         heads = self._heads[layer]
         kv_heads = self._kv_heads[layer]
         if kv_heads < 0:
             kv_heads = heads
-        key = self._key
         value = self._value
         if windowed:
             key = self._window_key
@@ -372,16 +412,24 @@ class _Attention:
         return key * kv_heads + index, value * kv_heads, heads * (key + value)
 
 
-def _latent_rank(keys: Keys) -> int:
-    """Rank of the latent cache; 0 where keys and values are cached expanded."""
+def _latent_ranks(keys: Keys, layers: int) -> tuple[int, ...]:
+    """Rank of each layer's latent cache; 0 where keys and values are cached expanded."""
     if not keys.traits.latent:
-        return 0
-    rank = keys.number("attention.kv_lora_rank")
-    if not rank:
+        return (0,) * layers
+    ranks = keys.per_layer("attention.kv_lora_rank", layers, None)
+    if not any(ranks):
         raise InputError(f"{keys.architecture}.attention.kv_lora_rank is 0; MLA needs a rank.")
     if _keeps_latent(keys):
-        return rank
-    return 0
+        return ranks
+    return (0,) * layers
+
+
+def _with_ranks(lengths: tuple[int, ...], ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """Values of each layer's key; the rotary part behind a latent is as wide in all layers."""
+    if len(set(lengths)) > 1 or not any(ranks):
+        return lengths
+    rotary = lengths[0] - max(ranks)
+    return tuple(rank + rotary if rank else lengths[0] for rank in ranks)
 
 
 def _keeps_latent(keys: Keys) -> bool:
@@ -616,7 +664,7 @@ def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architectu
         attention_values=tuple(layer.attention_values for layer in kept),
         experts=_experts(keys, tensors),
         source=f"GGUF header of {header.name[:120]}",
-        head_dim=keys.number("attention.key_length", 0),
+        head_dim=max(keys.per_layer("attention.key_length", contents.layers, 0)),
         draft_layers=keys.number("nextn_predict_layers", 0),
         unknown_kinds=() if keys.architecture in architectures() else (keys.architecture,),
     )

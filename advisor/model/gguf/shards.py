@@ -39,12 +39,15 @@ OUTSIDE = frozenset(
         *("rope_factors_long", "rope_factors_short", "per_layer_model_proj"),
         *("per_layer_proj_norm", "altup_proj", "altup_unembd_proj"),
         *("output_hc_norm", "output_hc_down", "output_hc_up", "output_hc_base"),
+        *("output_hc_fn", "output_hc_scale"),
     }
 )
 """Other tensors outside the layers, all read whole."""
 OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
 """Prefixes of the tensors of image and sound encoders."""
-TABLE = re.compile(r"(?!.*(?:proj|norm)).*(?:engram_mhe|n_?gram|emb[de]\w*|table)s?", re.IGNORECASE)
+TABLE = re.compile(
+    r"(?!.*(?:proj|norm)).*(?:engram_mhe|n_?gram|emb[de]\w*|table)s?", re.IGNORECASE
+)
 """Name of a table within a layer of which a token reads some rows: `engram_mhe`."""
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})

@@ -310,7 +310,7 @@ def test_names(name: str, group: Group | None) -> None:
         ("bert", "embedding model"),
         ("clip", "encoder"),
         ("t5", "decoder"),
-        ("deepseek4", "not understood"),
+        ("deepseek41", "does not compute"),
     ],
 )
 def test_architectures_that_are_not_understood_are_refused(

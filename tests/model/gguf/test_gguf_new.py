@@ -1,10 +1,11 @@
 """Models of this morning from their GGUF alone: loops, tables, indexers, and keys that are new."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gguf_files import LLAMA_KEYS, heads, layered, llama_tensors, table, write
+from gguf_files import F32, LLAMA_KEYS, heads, layered, llama_tensors, table, write
 
 from advisor.catalog.csv_tables import texts
 from advisor.errors import InputError
@@ -104,11 +105,122 @@ def test_an_indexer_keeps_its_key_beside_those_of_the_heads(tmp_path: Path) -> N
     assert linear_cache.state_values == 32 * 16 + 3 * (32 + 2 * 2 * 16)
     assert (full_cache.key_values, full_cache.value_values) == (16 + 8, 16)
     assert not any("unknown names" in note for note in file.notes)
-    # a list of ratios says that something is compressed, and nobody described how
-    assert any("attention.compress_ratios" in note for note in file.notes)
+    # an index pools its keys by blocks anew, so that the list of ratios changes nothing kept
+    assert not any("attention.compress_ratios" in note for note in file.notes)
     assert float(model.bytes_per_layer[Group.ATTENTION][1]) == F32_BYTES * (
         64 * (128 + 16 + 16 + 32 + 8 + 256) + 256 * 8
     )
+
+
+# DeepSeek-V4: one key for all heads, kept compressed behind a window.
+
+HEAD = 128
+WINDOW = 16
+RATIOS = (0, 4, 128, 4)
+V4_KEYS = {
+    "block_count": 4, "embedding_length": 64, "context_length": 4096, **heads(4, 1, HEAD),
+    "attention.q_lora_rank": 24, "attention.sliding_window": WINDOW,
+    "attention.compress_ratios": list(RATIOS), "attention.indexer.key_length": 8,
+    "attention.indexer.head_count": 2, "attention.output_group_count": 2,
+    "attention.output_lora_rank": 16, "hyper_connection.count": 4, "hash_layer_count": 1,
+    "expert_count": 8, "expert_used_count": 2, "expert_feed_forward_length": 48,
+}  # fmt: skip
+"""Keys as llama.cpp reads them (src/models/deepseek4.cpp at 00395eb28)."""
+
+
+def v4_layer(ratio: int) -> dict[str, tuple[int, ...]]:
+    """Tensors of a layer as llama.cpp loads them, with a compressor and an index where it has
+    them.
+    """
+    wide = HEAD * (2 if ratio == 4 else 1)
+    compressor = {
+        "attn_compressor_kv.weight": (64, wide), "attn_compressor_gate.weight": (64, wide),
+        "attn_compressor_ape.weight": (wide, ratio), "attn_compressor_norm.weight": (HEAD,),
+    }  # fmt: skip
+    index = {
+        "indexer.proj.weight": (64, 2), "indexer.attn_q_b.weight": (24, 16),
+        "indexer_compressor_kv.weight": (64, 16), "indexer_compressor_gate.weight": (64, 16),
+        "indexer_compressor_ape.weight": (16, 4), "indexer_compressor_norm.weight": (8,),
+    }  # fmt: skip
+    return {
+        "attn_norm.weight": (64,), "attn_sinks.weight": (4,), "attn_q_a.weight": (64, 24),
+        "attn_q_a_norm.weight": (24,), "attn_q_b.weight": (24, 4 * HEAD),
+        "attn_kv.weight": (64, HEAD), "attn_kv_a_norm.weight": (HEAD,),
+        "attn_output_a.weight": (2 * HEAD, 32), "attn_output_b.weight": (32, 64),
+        "hc_attn_fn.weight": (256, 24), "hc_attn_base.weight": (24,), "hc_attn_scale.weight": (3,),
+        "hc_ffn_fn.weight": (256, 24), "hc_ffn_base.weight": (24,), "hc_ffn_scale.weight": (3,),
+        "ffn_gate_inp.weight": (64, 8), "ffn_norm.weight": (64,),
+        "ffn_gate_exps.weight": (64, 48, 8), "ffn_up_exps.weight": (64, 48, 8),
+        "ffn_down_exps.weight": (48, 64, 8), "ffn_gate_shexp.weight": (64, 48),
+        "ffn_up_shexp.weight": (64, 48), "ffn_down_shexp.weight": (48, 64),
+        **(compressor if ratio else {}), **(index if ratio == 4 else {}),
+    }  # fmt: skip
+
+
+def v4_tensors() -> dict[str, Any]:
+    tensors = {**table(tied=False), "output_hc_fn.weight": ((256, 4), F32)}
+    tensors |= {"output_hc_base.weight": ((4,), F32), "output_hc_scale.weight": ((1,), F32)}
+    for at, ratio in enumerate(RATIOS):
+        tensors |= {f"blk.{at}.{role}": (shape, F32) for role, shape in v4_layer(ratio).items()}
+    tensors["blk.0.ffn_gate_tid2eid.weight"] = ((2, 96), F32)
+    tensors |= {f"blk.{at}.exp_probs_b.bias": ((8,), F32) for at in (1, 2, 3)}
+    return tensors
+
+
+@pytest.mark.parametrize("arch", ["deepseek4", "brandnew"])
+def test_a_shared_key_is_kept_compressed_behind_a_window(tmp_path: Path, arch: str) -> None:
+    file, model = described(tmp_path, arch, V4_KEYS, v4_tensors())
+    first, sparse, coarse, last = file.architecture.cache
+    assert (first.key_values, first.value_values, first.window) == (HEAD, 0, WINDOW)
+    # an entry and an index key of 8 values for each 4 tokens; an entry for each 128
+    assert sparse == last
+    assert (sparse.key_values, sparse.value_values, sparse.window) == ((HEAD + 8) // 4, 0, None)
+    assert (coarse.key_values, coarse.window) == (HEAD // 128, None)
+    # 16 tokens of 128 values in 16 bits are half as many values in 32
+    assert sparse.state_values == coarse.state_values == WINDOW * HEAD // 2
+    # a query meets an index of 2 heads x 8 values at each fourth token, or all heads' K and V
+    assert file.architecture.attention_values == (2 * 4 * HEAD, 16 // 4, 2 * 4 * HEAD // 128, 4)
+    numbers = sum(math.prod(shape) for shape, _ in v4_tensors().values())
+    assert model.file_bytes == F32_BYTES * numbers
+    assert not any("unknown names" in note or "window" in note for note in file.notes)
+    assert not any("compress_ratios" in note for note in file.notes)
+
+
+def test_the_experts_of_each_token_are_looked_up_in_a_table(tmp_path: Path) -> None:
+    tensors = v4_tensors()
+    _, model = described(tmp_path, "deepseek4", V4_KEYS, tensors)
+    del tensors["blk.0.ffn_gate_tid2eid.weight"]
+    _, without = described(tmp_path, "deepseek4", V4_KEYS, tensors)
+    assert model.file_bytes - without.file_bytes == F32_BYTES * 2 * 96
+    assert model.read_bytes_per_token - without.read_bytes_per_token <= F32_BYTES * 2
+
+
+# Latent caches whose ranks differ by layer.
+
+
+@pytest.mark.parametrize(
+    ("lengths", "kept"),
+    [(24, (24, 16)), ([24, 20], (24, 20))],
+    ids=["one rotary part", "stated"],
+)
+def test_each_layer_keeps_a_latent_of_its_own_rank(
+    tmp_path: Path, lengths: Any, kept: tuple[int, int]
+) -> None:
+    layer = {
+        "attn_q.weight": (64, 96), "attn_kv_a_mqa.weight": (64, 24),
+        "attn_kv_a_norm.weight": (16,), "attn_k_b.weight": (16, 16, 4),
+        "attn_v_b.weight": (16, 16, 4), "attn_output.weight": (64, 64),
+        "ffn_gate.weight": (64, 96), "ffn_up.weight": (64, 96), "ffn_down.weight": (96, 64),
+    }  # fmt: skip
+    keys = {
+        "block_count": 2, "embedding_length": 64, **heads(4, 1, 24, 16),
+        "attention.key_length": lengths, "attention.kv_lora_rank": [16, 8],
+        "attention.key_length_mla": 24, "attention.value_length_mla": 16,
+    }  # fmt: skip
+    file, _ = described(tmp_path, "brandnew", keys, {**table(), **layered(2, layer)})
+    assert tuple(each.key_values for each in file.architecture.cache) == kept
+    # 4 heads meet the latent with its rotary key, and the latent as value
+    assert file.architecture.attention_values == (4 * (kept[0] + 16), 4 * (kept[1] + 8))
 
 
 # Keys that nobody knows.

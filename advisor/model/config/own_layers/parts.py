@@ -256,7 +256,6 @@ def _with_value_experts(
 # 2026-11-22, models/deepseek_v41 (`DeepseekV41TextConfig`, `DeepseekV41Compressor`).
 
 SPARSE = 4  # the ratio of layers whose entries an index chooses among
-HALF_OF_A_STATE = 2  # a window's values are kept in 16 bits; states are counted in 32
 
 
 def deepseek_v4(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -386,7 +385,7 @@ def _shared_cache(
     config: Config, facts: ArchitectureSpec, ratio: int, *, source: bool
 ) -> LayerCache:
     """The window of every layer; entries and index keys in those that compress alone."""
-    window = config.required("sliding_window") * facts.head_dim // HALF_OF_A_STATE
+    window = config.required("sliding_window") * facts.head_dim // LayerCache.HALF_OF_A_STATE
     if not source:
         return LayerCache(state_values=window)
     entry = facts.head_dim + config.required("index_head_dim")
@@ -415,17 +414,11 @@ def _index(config: Config, facts: ArchitectureSpec) -> Shapes:
 
 
 def _cache(config: Config, facts: ArchitectureSpec, ratio: int) -> LayerCache:
-    window = config.required("sliding_window")
-    if not ratio:
-        return LayerCache(key_values=facts.head_dim, window=window)
     if ratio == SPARSE:
         index = config.required("index_head_dim")
     else:
         index = 0
-    return LayerCache(
-        key_values=(facts.head_dim + index) // ratio,
-        state_values=window * facts.head_dim // HALF_OF_A_STATE,
-    )
+    return LayerCache.compressed(facts.head_dim, ratio, config.required("sliding_window"), index)
 
 
 def _values_per_past_token(config: Config, facts: ArchitectureSpec, ratio: int) -> int:
