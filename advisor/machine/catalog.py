@@ -15,7 +15,7 @@ from advisor.machine.names.cpu_names import CpuName, CpuNames, contradictions
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid
 from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
-from advisor.machine.names.words import memory_sizes, plain, size_gib
+from advisor.machine.names.words import Written, plain, size_gib
 from advisor.machine.rows import DiskRow, GpuRow, HostRow
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
@@ -121,7 +121,7 @@ def _machine_named(name: str) -> MachineName:
     if not named.of_cloud and name not in _machine_rows():
         parts = tuple(_parts(named))
         told = statements.note(statements.unused(name, parts, tuple(_sizes(named))))
-        typed = named.spec.ram_gb in memory_sizes(plain(name))
+        typed = named.spec.ram_gb in Written(plain(name)).memory_sizes
         drive = "" if typed else statements.drive_note(name)
         named = replace(named, notes=(*named.notes, *filter(None, (told, drive))))
     return _with_bridge(named, name)

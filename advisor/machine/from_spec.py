@@ -30,7 +30,7 @@ from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName, sizes_of
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.statements import link_note, power_note, statements
-from advisor.machine.names.words import named_link, plain, without_lanes
+from advisor.machine.names.words import Written, plain
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuRow, HostRow
 from advisor.machine.shared_memory import with_screen, with_shared_memory
@@ -141,11 +141,11 @@ def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
     name = inputs.gpu
     if name in (None, MachineSpec.NO_GPU) or name in catalog.GPUS.rows():
         return inputs, ()
-    text = plain(str(name))
-    stated = statements(text)
-    generation, lanes = named_link(text)
-    bare = without_lanes(stated.text)
-    if bare and bare != text:
+    written = Written(plain(str(name)))
+    stated = statements(written)
+    generation, lanes = written.link
+    bare = stated.rest.without_lanes.text
+    if bare and bare != written.text:
         inputs = replace(inputs, gpu=bare)
     cards = cards_of(str(inputs.gpu))
     told: list[str] = []

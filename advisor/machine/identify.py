@@ -11,14 +11,13 @@ from advisor.machine import catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import NVLINK
 from advisor.machine.machine import Form, Machine
-from advisor.machine.names import words
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
 from advisor.machine.names.machine_names import share_of_channels
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.statements import statements
-from advisor.machine.names.words import plain, translated
+from advisor.machine.names.words import Written, plain
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MachineSpec
@@ -30,15 +29,15 @@ from advisor.units import GIB
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """Machine of a name, which is a preset or a list of parts; its notes state assumptions."""
     named = catalog.MACHINES.named(name)
+    written = Written.of(name)
     typed = overrides or MachineSpec()
     if named.preset and not named.of_cloud:
         product = Form(named.preset.kind)
     else:
         product = None
-    form = Form.SERVER if named.of_cloud else product or words.form_named(translated(plain(name)))
-    several = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER and words.says(
-        plain(name), "server"
-    )
+    form = Form.SERVER if named.of_cloud else product or written.form
+    many = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER
+    several = many and written.says("server")
     server = form is Form.SERVER or several
     if typed.cpu is None:
         host = _typical_server(named, server)
@@ -65,7 +64,7 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     if memory.kind is Provenance.ASSUMED:  # neither the name nor the user states it
         unsaid = f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed."
         assumed = (*assumed, unsaid)
-    rented = named.of_cloud or words.says(plain(name), "hired")
+    rented = named.of_cloud or written.says("hired")
     return replace(
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
@@ -151,33 +150,30 @@ class Identified:
     @staticmethod
     def of(name: str) -> "Identified":
         """Hardware of a name: a preset, a GPU, a processor or a list of parts, in this order."""
-        text = words.without_system(translated(plain(name)))
+        typed = Written.of(name)
+        written = typed.without_system
         if (
-            words.meaning("refused", text)
-            or words.spelled_out(text) != text
-            or catalog.machine_names().presets.row_of(text) is not None
+            written.meaning("refused")
+            or written.spelled_out != written
+            or catalog.machine_names().presets.row_of(written) is not None
         ):
             return _machine(catalog.MACHINES.named(name))
-        kind = words.is_laptop(text) or words.is_tower(text)
-        sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
+        kind = written.is_laptop or written.is_tower
+        sized = written.names_ram or (kind and bool(written.memory_sizes))
         if name.isascii():
-            typed = name
+            part = name
         else:
-            typed = translated(plain(name))
-        if sized or catalog.machine_names().cards.lists_several(text):
+            part = typed.text
+        if sized or catalog.machine_names().cards.lists_several(written):
             gpu = None
         else:
-            gpu = _gpu(typed)
+            gpu = _gpu(part)
         if gpu is not None:
             return gpu
-        sized = (
-            sized or bool(words.server_memory(text)) or words.memory_rate(plain(name)) is not None
-        )
-        rented = words.count_of("virtual processors", text) or words.count_of(
-            "cores of a part", text
-        )
-        whole = kind or sized or rented or catalog.machine_names().cards.names_any(text)
-        cpu = None if whole else _processor(typed)
+        sized = sized or bool(written.server_memory) or typed.memory_rate is not None
+        rented = written.count_of("virtual processors") or written.count_of("cores of a part")
+        whole = kind or sized or rented or catalog.machine_names().cards.names_any(written)
+        cpu = None if whole else _processor(part)
         if cpu is not None:
             return cpu
         try:
@@ -211,14 +207,14 @@ def _gpu(name: str) -> Identified | None:
         return None
     except UnknownName:
         return None
-    text = plain(name)
+    written = Written(plain(name))
     left_out = any("left out" in note for note in gpu.notes)
     total = gpu.row.memory_gib * gpu.count
     of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
     # The title of a card in a shop.
-    title = has_maker(text) and not (words.is_laptop(text) or words.is_tower(text))
+    title = has_maker(written.text) and not (written.is_laptop or written.is_tower)
     chip = gpu.row.unified and not gpu.row.of_ram
-    beside = not title and _says_more(text, gpu)
+    beside = not title and _says_more(written, gpu)
     if (left_out and not title) or of_machine or chip or beside:
         return None
     if gpu.row.of_ram and _processor(name) is not None:
@@ -227,7 +223,7 @@ def _gpu(name: str) -> Identified | None:
     return _as_gpu(replace(gpu, notes=(*gpu.notes, *told)))
 
 
-def _says_more(text: str, gpu: GpuName) -> bool:
+def _says_more(written: Written, gpu: GpuName) -> bool:
     """Whether a plain text states more than a card: other memory, lanes of the link, NVLink, a
     limit of power.
     """
@@ -235,11 +231,11 @@ def _says_more(text: str, gpu: GpuName) -> bool:
     sizes = (own, own * gpu.count, gpu.part_gib or own, gpu.memory_gib or own)
     others = any(
         all(abs(size - each) > 1.0 for each in sizes)
-        for size in words.memory_sizes(translated(text))
+        for size in Written.of(written.text).memory_sizes
     )
-    _, lanes = words.named_link(text)
-    joined = gpu.count > 1 and NVLINK.search(text) is not None
-    return others or lanes > 0 or joined or bool(statements(text).words)
+    _, lanes = written.link
+    joined = gpu.count > 1 and NVLINK.search(written.text) is not None
+    return others or lanes > 0 or joined or bool(statements(written).words)
 
 
 def _as_gpu(gpu: GpuName) -> Identified:

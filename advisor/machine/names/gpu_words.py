@@ -8,9 +8,9 @@ from functools import lru_cache
 from advisor.errors import UnknownName
 from advisor.machine.names.words import (
     NamedPart,
+    Written,
     any_of,
     counted,
-    memory_sizes,
     plain,
     rewritten,
     size_gib,
@@ -98,7 +98,7 @@ def _cores(
 def _memory(text: str, behind: str, sold: set[float]) -> float | None:
     """Memory size with a unit, or a bare number that is one of the chip's sizes [GiB]."""
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", behind))
-    sizes = (*memory_sizes(behind), *memory_sizes(text))
+    sizes = (*Written(behind).memory_sizes, *Written(text).memory_sizes)
     stated = next(iter(sizes), None)
     before_drive = {float(number) for number in any_of("ram and drive").findall(behind)} & sold
     if len(before_drive) == 1 and (stated is None or stated not in sold):

@@ -17,7 +17,7 @@ from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
 from advisor.machine.names.preset_names import InstanceFamilyRow, MachineName, PresetNames
-from advisor.machine.names.words import any_of, plain
+from advisor.machine.names.words import Written, any_of, plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_CARD, MachineSpec
 
@@ -30,28 +30,29 @@ class CardMentions:
     def __init__(self, gpus: GpuNames) -> None:
         self.gpus = gpus
 
-    def names_any(self, text: str) -> bool:
-        """Whether a plain text names graphics cards, of the catalogue or unknown ones."""
-        cards, rest = self.within(text, laptop=False)
+    def names_any(self, written: Written) -> bool:
+        """Whether a text names graphics cards, of the catalogue or unknown ones."""
+        cards, rest = self.within(written, laptop=False)
         return bool(cards) or any(self.unknown(rest))
 
-    def lists_several(self, text: str) -> bool:
-        """Whether a plain text lists graphics cards: "3090 + 3090"."""
-        text = gpu_words.named_part(text)
+    def lists_several(self, written: Written) -> bool:
+        """Whether a text lists graphics cards: "3090 + 3090"."""
+        text = gpu_words.named_part(written.text)
         return (
             bool(any_of("list of cards").search(text))
             and len(any_of("card").findall(text)) > 1
-            and self.names_any(text)
+            and self.names_any(Written(text))
         )
 
-    def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
+    def within(self, written: Written, *, laptop: bool) -> tuple[list[GpuName], Written]:
         """GPUs in a text, kind by kind, and the rest of the text; chips count where there is no
         card.
         """
+        text = written.text
         if names_apple(text) or any_of("of several").search(text):
             chip = self.gpus.match(text)
             others = () if len(set(any_of("apple chip").findall(text))) < 2 else (ONE_CHIP,)
-            return [replace(chip, notes=(*chip.notes, *others))], " "
+            return [replace(chip, notes=(*chip.notes, *others))], Written(" ")
         cards: list[GpuName] = []
         text = self._without_own_sizes(gpu_words.boards_of_two(text))
         text = self._with_label_behind(text)
@@ -86,13 +87,13 @@ class CardMentions:
         notes = (LEFT_TO_CHIP.format(row.name) for row in chips if not row.of_ram)
         own[:1] = [replace(gpu, notes=(*gpu.notes, *notes)) for gpu in own[:1]]
         names = (any_of("of chip").sub(r"\1", row.name).casefold() for row in chips)
-        return _summed(own or cards), " | ".join((rest, *names))
+        return _summed(own or cards), Written(" | ".join((rest, *names)))
 
     def _without_own_sizes(self, text: str) -> str:
         """Plain text without remarks in brackets that repeat a card's memory."""
         for match in reversed(list(any_of("card").finditer(text))):
             remark = any_of("remark of size").match(text, match.end())
-            if remark is None or words.names_ram(remark[0]):
+            if remark is None or Written(remark[0]).names_ram:
                 continue
             with suppress(UnknownName):
                 own = self.gpus.match(f"{match[0].strip()} {remark[1]}").row.memory_gib
@@ -128,9 +129,9 @@ class CardMentions:
                 pass
         return self.gpus.match(mention)
 
-    def unknown(self, rest: str) -> Iterator[str]:
+    def unknown(self, rest: Written) -> Iterator[str]:
         """Mentions of cards in the rest of a text that the catalogue does not have."""
-        mentions = (match[0].strip() for match in any_of("card").finditer(rest))
+        mentions = (match[0].strip() for match in any_of("card").finditer(rest.text))
         return filter(any_of("surely a card").search, mentions)
 
 
@@ -159,7 +160,7 @@ def _changed(gpu: GpuName, size: float, mention: re.Match[str]) -> GpuName | Non
     least, most = CHANGED
     beside = f"{mention.string[: mention.start()]} | {mention.string[mention.end() :]}"
     near = least <= size / gpu.row.memory_gib <= most
-    if gpu.row.unified or not near or not words.memory_sizes(beside):
+    if gpu.row.unified or not near or not Written(beside).memory_sizes:
         return None
     told = (
         f"{gpu.row.name} is sold with {gpu.row.memory_gib:g} GB: its {size:g} GB are taken as "
@@ -214,16 +215,19 @@ class MachineNames:
                 amount of money, a question.
             InputError: a size of memory that no machine has.
         """
-        text = words.translated(plain(name))
-        why = statements.question(text)
+        written = Written.of(name)
+        why = statements.question(written)
         if why:
             raise UnknownName("machine", name, (), why)
-        statements.check_sizes(text)
-        stated = statements.statements(text)
-        bare = words.without_lanes(stated.text or text)
-        named = self._machine(name if bare in (text, "") else bare)
+        statements.check_sizes(written)
+        stated = statements.statements(written)
+        bare = (stated.rest if stated.rest.text else written).without_lanes
+        if bare.text not in (written.text, ""):
+            named = self._machine(Written.of(bare.text))
+        else:
+            named = self._machine(written)
         card = self._only_card(named)
-        return _with_link(statements.applied(stated, named, card), card, text)
+        return _with_link(statements.applied(stated, named, card), card, written)
 
     def _only_card(self, named: MachineName) -> GpuRow | None:
         """Row of a machine's cards, where all are of one kind; None in other cases."""
@@ -233,82 +237,86 @@ class MachineNames:
             return self.gpus.match(str(named.spec.gpu)).row
         return None
 
-    def _machine(self, name: str) -> MachineName:
+    def _machine(self, typed: Written) -> MachineName:
         """Machine of a name, without its link."""
-        text = " ".join(words.without_system(words.translated(plain(name))).split())
+        text = typed.without_system.text
         text = any_of("several of").sub(lambda count: f"{count[1] or count[2]}x ", text)
         bare, network = without_network(text)
         if network and bare:
-            named = self._machine(bare)
-            joined = named.spec.machines * named.spec.gpu_count > 1
-            spec = replace(named.spec, network=network if joined else None)
-            return replace(named, spec=spec)
-        text = text.replace(" / ", ", ") if text.count("/") == 1 else text
-        why = words.meaning("refused", text)
+            return _joined(self._machine(Written.of(bare)), network)
+        written = Written(text.replace(" / ", ", ") if text.count("/") == 1 else text)
+        why = written.meaning("refused")
         if why:
-            raise UnknownName("machine", name, (), why)
-        row = self.presets.row_of(text)
-        rented = None if row else preset_names.instance_in(text)
-        if rented is not None:
-            return self._of_family(*rented, text)
-        several = None if row else self._several(text)
-        if row is None and several is None:
-            text = words.spelled_out(text)
-            text = text if any_of("azure").search(text) else text.replace("_", " ")
-            row = self.presets.row_of(text)
-        if any_of("plain computer").fullmatch(text.strip()):
-            return self._of_parts(name, text, [], None, text, [NO_CARD_NAMED])
-        if row and self._has_another_chip(row, text):
-            return self._put_together(name, text)
-        if row:
-            return self.presets.as_sold(row, text)
-        return several or self._several(text) or self._put_together(name, text)
+            raise UnknownName("machine", typed.name, (), why)
+        return self._single(typed, written)
 
-    def _has_another_chip(self, row: MachineRow, text: str) -> bool:
+    def _single(self, typed: Written, written: Written) -> MachineName:
+        """Machine of a text without a network: a preset, a rented one, several equal ones, or
+        parts.
+        """
+        row = self.presets.row_of(written)
+        if row is None:
+            rented = preset_names.instance_in(written)
+            if rented is not None:
+                return self._of_family(*rented, written)
+            several = self._several(written)
+            if several is not None:
+                return several
+            written = _spelled_out(written)
+            row = self.presets.row_of(written)
+        if any_of("plain computer").fullmatch(written.text.strip()):
+            return self._of_parts(typed, written, [], None, written, [NO_CARD_NAMED])
+        if row and self._has_another_chip(row, written):
+            return self._put_together(typed, written)
+        if row:
+            return self.presets.as_sold(row, written)
+        return self._several(written) or self._put_together(typed, written)
+
+    def _has_another_chip(self, row: MachineRow, written: Written) -> bool:
         """Whether a small machine's name states another chip than the usual one."""
         if row.kind == "mini":
-            chip = self._processor(text)
+            chip = self._processor(written)
         else:
             chip = None
         if chip is None or chip.row.segment != "unified":
             return False
-        return chip.gpu not in ("", row.gpu) and chip.row.name.rpartition(" ")[2] in text
+        return chip.gpu not in ("", row.gpu) and chip.row.name.rpartition(" ")[2] in written.text
 
-    def _several(self, text: str) -> MachineName | None:
+    def _several(self, written: Written) -> MachineName | None:
         """Equal machines over a network, of servers and of chips that stand alone."""
-        bare, count = words.counted(text)
-        bare = bare.strip()
+        bare, count = written.counted
+        text = written.text
         if count < 2:
             return None
-        if any_of("own count").match(bare) and text.endswith(bare):
-            single = self._put_together(text, bare)
+        if any_of("own count").match(bare.text) and text.endswith(bare.text):
+            single = self._put_together(Written.of(text), bare)
             times = " machines with"
         else:
             row = self.presets.row_of(bare)
             times = "x"
             joined = row and (
                 row.kind == "server"
-                or (row.kind == "cloud" and any_of("of whole").search(bare))
+                or (row.kind == "cloud" and any_of("of whole").search(bare.text))
                 or (row.gpu != MachineSpec.NO_GPU and self.gpus.match(row.gpu).row.unified)
             )
             macs = row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1
             counts = row is None and any_of("own count").match(text)
-            chips = counts and any_of("chip of a machine").match(bare)
+            chips = counts and any_of("chip of a machine").match(bare.text)
             if not joined and not macs and not chips:
                 return None
             if row:
                 single = self.presets.as_sold(row, bare)
             else:
-                single = self._put_together(text, bare)
+                single = self._put_together(Written.of(text), bare)
         name = f"{count}{times} {single.name}"
         return replace(single, name=name, spec=replace(single.spec, machines=count))
 
     def _of_family(
-        self, instance: str, family: InstanceFamilyRow, vcpu: int, text: str
+        self, instance: str, family: InstanceFamilyRow, vcpu: int, written: Written
     ) -> MachineName:
         """Rented machine of a family, with cards named beside it: "n1-standard-8 + T4"."""
-        beside = text.replace(instance, " | ").replace("_", " ")
-        gpus, rest = self.cards.within(beside, laptop=False)
+        beside = written.text.replace(instance, " | ").replace("_", " ")
+        gpus, rest = self.cards.within(Written(beside), laptop=False)
         for card in self.cards.unknown(rest):
             self.gpus.match(card)
         cards, count = listed(gpus)
@@ -335,7 +343,7 @@ class MachineNames:
         else:
             remark = ""
         taken = f"{instance}: {vcpu} virtual processors, each {each} of {family.cpu}{remark}."
-        left_out = (LEFT_OUT.format(item) for item in words.unknown_items(rest))
+        left_out = (LEFT_OUT.format(item) for item in rest.unknown_items())
         notes = (taken, *(note for gpu in gpus for note in gpu.notes), *left_out)
         if gpus:
             name = f"{instance}, {cards}"
@@ -343,12 +351,12 @@ class MachineNames:
             name = instance
         return MachineName(name=name, spec=spec, notes=notes, of_cloud=True)
 
-    def _put_together(self, name: str, text: str) -> MachineName:
-        """Machine of the parts in a plain text."""
-        laptop = words.is_laptop(text)
-        bare = words.without("line", text, " | ")
+    def _put_together(self, typed: Written, written: Written) -> MachineName:
+        """Machine of the parts in a text, which is the typed one without what is read already."""
+        laptop = written.is_laptop
+        bare = written.without("line", " | ")
         gpus, rest = self.cards.within(bare, laptop=laptop)
-        rest = words.with_modules_summed(rest)
+        rest = rest.modules_summed
         for card in self.cards.unknown(rest):
             self.gpus.match(card)  # no card that is named beside known parts is left out
         rented = self._rented(bare, gpus)
@@ -356,47 +364,47 @@ class MachineNames:
             return self.presets.as_sold(rented, bare)
         cpu = self._processor(rest)
         if cpu is None and gpus and not gpus[0].row.unified:
-            cpu, rest = self._as_sold(text, rest)
+            cpu, rest = self._as_sold(written, rest)
         unnamed = cpu is None and not self.presets.macs_of(bare)
         if unnamed:
-            unknown = any_of("processor of a line").search(rest)
+            unknown = any_of("processor of a line").search(rest.text)
         else:
             unknown = None
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
         gpus, notes = self._beside(cpu, gpus, bare, rest)
-        self._refuse_unknown(
-            name, any_of("laptop model").sub(" ", rest) if laptop and gpus else rest, gpus, cpu
-        )
-        left_out = (item for item in words.unknown_items(rest) if not self._processor(item))
+        numbers = rest.without_model if laptop and gpus else rest
+        self._refuse_unknown(typed, numbers, gpus, cpu)
+        items = rest.unknown_items()
+        left_out = (item for item in items if not self._processor(Written(item)))
         notes += map(LEFT_OUT.format, left_out)
-        alone = any_of("cpu only").search(rest)
+        alone = any_of("cpu only").search(rest.text)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in OF_GRAPHICS and not alone:
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
                 notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
-        return self._of_parts(name, text, gpus, cpu, rest, notes)
+        return self._of_parts(typed, written, gpus, cpu, rest, notes)
 
-    def _as_sold(self, text: str, rest: str) -> tuple[CpuName | None, str]:
+    def _as_sold(self, written: Written, rest: Written) -> tuple[CpuName | None, Written]:
         """Processor of a PC that is named beside a card, and the rest of the text with its
         memory.
         """
-        sold = self.presets.sold_in(text)
+        sold = self.presets.sold_in(written)
         if sold is None or not sold.cpu:
             return None, rest
-        name, which = preset_names.processor_of(sold, text)
+        name, which = preset_names.processor_of(sold, written)
         notes = [which or f"{sold.name} has a {name}."]
-        if sold.ram_gib and not words.memory_sizes(rest):
+        if sold.ram_gib and not rest.memory_sizes:
             notes.append(f"Taken with {sold.ram_gib:g} GB of memory, as {sold.name} is sold.")
-            rest = f"{rest} | {sold.ram_gib:g}gb"
+            rest = Written(f"{rest.text} | {sold.ram_gib:g}gb")
         return replace(self.cpus.match(name), notes=tuple(notes)), rest
 
     def _beside(
-        self, cpu: CpuName | None, gpus: list[GpuName], text: str, rest: str
+        self, cpu: CpuName | None, gpus: list[GpuName], written: Written, rest: Written
     ) -> tuple[list[GpuName], list[str]]:
         """Graphics beside a processor (a laptop's for processors of laptops), and assumptions."""
         if cpu is None:
-            line = any_of("line alone").search(rest)
+            line = any_of("line alone").search(rest.text)
             if line:
                 typical = f"{line[0]!r} says no model: the processor is a typical one."
             else:
@@ -405,38 +413,38 @@ class MachineNames:
         mobile_part = cpu.row.segment == "laptop" and any_of("gaming processor").search(
             cpu.row.name
         )
-        if mobile_part and len(gpus) == 1 and not words.is_tower(text):
-            mobile, _ = self.cards.within(text, laptop=True)
+        if mobile_part and len(gpus) == 1 and not written.is_tower:
+            mobile, _ = self.cards.within(written, laptop=True)
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 return mobile, [f"{cpu.row.name} is in laptops: so is its {mobile[0].row.name}."]
         return gpus, []
 
     def _refuse_unknown(
-        self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
+        self, typed: Written, rest: Written, gpus: list[GpuName], cpu: CpuName | None
     ) -> None:
         """Check that a name has parts and no unknown number ("gnode-a5000" has no known part)."""
         if cpu:
             stray = ""
         else:
-            stray = words.stray_number(rest)
-        platform = words.meaning("platform", rest) and words.memory_channels(rest)
-        if not gpus and not stray and (platform or NO_CARD.search(rest)):
+            stray = rest.stray_number
+        platform = rest.meaning("platform") and rest.memory_channels
+        if not gpus and not stray and (platform or NO_CARD.search(rest.text)):
             return
         if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
             return
-        macs = self.presets.macs_of(plain(name))
+        macs = self.presets.macs_of(typed)
         if macs:
-            raise UnknownName("machine", name, macs, "Say which chip it has.")
-        if words.is_laptop(plain(name)) and not stray:
-            raise UnknownName("machine", name, (), SEVERAL_CARDS)
+            raise UnknownName("machine", typed.name, macs, "Say which chip it has.")
+        if typed.is_laptop and not stray:
+            raise UnknownName("machine", typed.name, (), SEVERAL_CARDS)
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
         if stray:
             hint = f"{stray!r} in it is no part that is known. {HINT}"
         else:
             hint = HINT
-        raise UnknownName("machine", name, (*offers, *self.gpus.rows, *self.rows), hint)
+        raise UnknownName("machine", typed.name, (*offers, *self.gpus.rows, *self.rows), hint)
 
-    def _rented(self, text: str, gpus: list[GpuName]) -> MachineRow | None:
+    def _rented(self, written: Written, gpus: list[GpuName]) -> MachineRow | None:
         """Preset of a provider that the text names, with these cards; None where the provider has
         several.
         """
@@ -444,7 +452,7 @@ class MachineNames:
             return None
         size = gpus[0].memory_gib
         meant = [gpus[0].row.name]
-        if not any_of("card socket").search(text):
+        if not any_of("card socket").search(written.text):
             cards = [self.gpus.rows[name] for name in gpus[0].alternatives]
             meant += [row.name for row in cards if not size or gpu_words.is_of_size(row, size)]
         offers = [
@@ -453,7 +461,7 @@ class MachineNames:
             if row.kind == "cloud"
             and row.gpu in meant
             and row.gpu_count == gpus[0].count
-            and plain(row.note.split(";")[0]).split()[0].removesuffix(".ai") in text.split()
+            and plain(row.note.split(";")[0]).split()[0].removesuffix(".ai") in written.text.split()
         ]
         least = min((meant.index(row.gpu) for row in offers), default=0)
         fitting = [row for row in offers if meant.index(row.gpu) == least]
@@ -468,8 +476,8 @@ class MachineNames:
         except UnknownName:
             return self.gpus.match(cpu.gpu)
 
-    def _processor(self, text: str) -> CpuName | None:
-        bare = any_of("in brackets").sub(r" \1 ", text.replace("|", " "))
+    def _processor(self, written: Written) -> CpuName | None:
+        bare = any_of("in brackets").sub(r" \1 ", written.text.replace("|", " "))
         bare = re.sub(r"\s+", " ", bare).strip(" ,;+")
         sockets = any_of("sockets behind").search(bare)
         if sockets:
@@ -488,21 +496,20 @@ class MachineNames:
 
     def _of_parts(
         self,
-        name: str,
-        text: str,
+        typed: Written,
+        written: Written,
         gpus: list[GpuName],
         cpu: CpuName | None,
-        rest: str,
+        rest: Written,
         notes: list[str],
     ) -> MachineName:
-        """Machine of graphics and a processor; `rest` is the plain text without graphics."""
+        """Machine of graphics and a processor; `rest` is the text without graphics."""
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
-        written = words.translated(plain(name))
-        modules = words.memory_type(written)
+        modules = typed.memory_type
         large = cpu is not None and cpu.row.segment in ("server", "workstation")
-        sizes = words.memory_sizes(rest) or (words.server_memory(rest) if large else [])
-        memory = max(sizes, default=None) if large else words.main_memory(rest)
-        bare = any_of("bare memory").search(rest) if cpu and gpus and not memory else None
+        sizes = rest.memory_sizes or (rest.server_memory if large else [])
+        memory = max(sizes, default=None) if large else rest.main_memory
+        bare = any_of("bare memory").search(rest.text) if cpu and gpus and not memory else None
         if bare:
             memory = float(bare[1])
             notes.append(f"{bare[1]} at its end is taken as {bare[1]} GB of memory.")
@@ -511,8 +518,8 @@ class MachineNames:
         if cpu is None and chip is None:
             desktop = words.meaning("platform", USUAL_MEMORY)
             usual = words.meaning("platform", modules.casefold()) or ("" if gpus else desktop)
-            platform = words.meaning("platform", rest) or usual
-            if words.is_laptop(text) and platform in ("", desktop):
+            platform = rest.meaning("platform") or usual
+            if written.is_laptop and platform in ("", desktop):
                 platform = TYPICAL_LAPTOP
             notes += [f"The processor is taken as {platform}."] if platform else []
         cores, assumed = (None, []) if chip else _cores(rest, cpu)
@@ -522,8 +529,8 @@ class MachineNames:
         channels = None
         rate = None
         if chip is None or chip.of_ram:
-            channels = words.memory_channels(text)
-            rate = words.memory_rate(written)
+            channels = written.memory_channels
+            rate = typed.memory_rate
         if cpu and chip is None and rate is None:
             rate, assumed_rate = words.rate_of_type(modules, cpu.row)
             notes += [assumed_rate] if assumed_rate else []
@@ -564,9 +571,25 @@ FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 
 
-def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineName:
-    """Machine with the link to its cards that a plain text states, and notes on it."""
-    generation, lanes = words.named_link(text)
+def _joined(named: MachineName, network: str) -> MachineName:
+    """Machine with a network, which joins several machines or cards alone."""
+    several = named.spec.machines * named.spec.gpu_count > 1
+    return replace(named, spec=replace(named.spec, network=network if several else None))
+
+
+def _spelled_out(written: Written) -> Written:
+    """Text with abbreviations and instances expanded, and spaces for underscores but in Azure's
+    names.
+    """
+    expanded = written.spelled_out
+    if any_of("azure").search(expanded.text):
+        return expanded
+    return Written(expanded.text.replace("_", " "))
+
+
+def _with_link(named: MachineName, card: GpuRow | None, written: Written) -> MachineName:
+    """Machine with the link to its cards that a text states, and notes on it."""
+    generation, lanes = written.link
     shared = card is not None and card.unified
     if not (generation or lanes) or named.spec.gpu in (None, MachineSpec.NO_GPU) or shared:
         return named
@@ -578,13 +601,13 @@ def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineNam
     return replace(named, spec=spec, notes=(*named.notes, told))
 
 
-def _cores(rest: str, cpu: CpuName | None) -> tuple[int | None, list[str]]:
+def _cores(rest: Written, cpu: CpuName | None) -> tuple[int | None, list[str]]:
     """Cores that a rented machine has of its processor, and assumptions about them."""
-    threads = words.count_of("virtual processors", rest)
+    threads = rest.count_of("virtual processors")
     if threads:
         assumed = f"{threads} virtual processors are taken as half a core each."
         return max(1, threads // 2), [assumed]
-    part = words.count_of("cores of a part", rest)
+    part = rest.count_of("cores of a part")
     if part and cpu and part < cpu.row.cores:
         return part, [f"{part} of the {cpu.row.cores} cores, with their share of the channels."]
     return part, []

@@ -14,9 +14,9 @@ from advisor.machine.names import words
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
 from advisor.machine.names.words import (
+    Written,
     any_of,
     folded,
-    memory_sizes,
     plain,
     telling_words,
     words_of_kind,
@@ -65,13 +65,13 @@ class PresetNames:
             *named,
         }
 
-    def row_of(self, text: str) -> MachineRow | None:
-        """Preset by its name, or the only one whose words are all in a plain text."""
-        exact = self._exact.get(text) or self._exact.get(words.squeezed(text))
-        exact = exact or self._rented_in(text)
+    def row_of(self, written: Written) -> MachineRow | None:
+        """Preset by its name, or the only one whose words are all in a text."""
+        exact = self._exact.get(written.text) or self._exact.get(written.squeezed)
+        exact = exact or self._rented_in(written)
         if exact is not None:
             return exact
-        given = telling_words(text)
+        given = written.telling
         for wanted, row in self._worded:
             if (
                 wanted.keys() <= given.keys()
@@ -79,20 +79,20 @@ class PresetNames:
                 and all(self._is_beside(word, row) for word in given - wanted)
             ):
                 if wanted:
-                    return self._of_size(wanted, row, text)
+                    return self._of_size(wanted, row, written)
                 return None
         return None
 
-    def sold_in(self, text: str) -> MachineRow | None:
-        """PC whose words are all in a plain text, with any further words."""
-        given = telling_words(text)
+    def sold_in(self, written: Written) -> MachineRow | None:
+        """PC whose words are all in a text, with any further words."""
+        given = written.telling
         kinds = ("mini", "desktop", "office")
         sold = ((wanted, row) for wanted, row in self._worded if row.kind in kinds and wanted)
         return next((row for wanted, row in sold if wanted <= given), None)
 
-    def macs_of(self, text: str) -> tuple[str, ...]:
-        """Macs of the product that a plain text names without a chip, with the memory in it."""
-        product = any_of("product of apple").search(text)
+    def macs_of(self, written: Written) -> tuple[str, ...]:
+        """Macs of the product that a text names without a chip, with the memory in it."""
+        product = any_of("product of apple").search(written.text)
         if product is None:
             return ()
         macs = [
@@ -100,23 +100,24 @@ class PresetNames:
             for row in self.rows.values()
             if row.kind == "mac" and plain(row.name).startswith(product[0])
         ]
-        sizes = {f"{size:g}" for size in memory_sizes(text)} | set(NUMBER.findall(text))
+        sizes = {f"{size:g}" for size in written.memory_sizes}
+        sizes |= set(NUMBER.findall(written.text))
         fitting = [row.name for row in macs if sizes & set(row.ram_options_gib.split(";"))]
         return tuple(fitting or (row.name for row in macs))
 
-    def _rented_in(self, text: str) -> MachineRow | None:
-        """Cloud instance whose name is a word of a plain text without a count of machines."""
-        if any_of("own count").match(text):
+    def _rented_in(self, written: Written) -> MachineRow | None:
+        """Cloud instance whose name is a word of a text without a count of machines."""
+        if any_of("own count").match(written.text):
             return None
-        instances = any_of("instance word").findall(text)
+        instances = any_of("instance word").findall(written.text)
         rows = (self._exact.get(word) or self._exact.get(f"standard_{word}") for word in instances)
         return next((row for row in rows if row and row.kind == "cloud"), None)
 
-    def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
+    def _of_size(self, wanted: Counter[str], row: MachineRow, written: Written) -> MachineRow:
         """Preset among several with the same words whose cards have a size in the text; `row` where
         none has.
         """
-        sizes = words.sizes_gib(text)
+        sizes = written.sizes
         same = [other for spelled, other in self._worded if spelled == wanted]
         fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
         if len(same) > 1:
@@ -136,14 +137,14 @@ class PresetNames:
             or (word.isalpha() and len(word) > 2 and word not in self._telling)
         )
 
-    def as_sold(self, row: MachineRow, text: str) -> MachineName:
+    def as_sold(self, row: MachineRow, written: Written) -> MachineName:
         """Preset with the memory size of the name."""
         if row.gpu == MachineSpec.NO_GPU:
             gpu = None
         else:
-            gpu = self._chip(row, text)
-        ram, note = _memory(row, text, gpu)
-        cpu, which = processor_of(row, text)
+            gpu = self._chip(row, written)
+        ram, note = _memory(row, written, gpu)
+        cpu, which = processor_of(row, written)
         notes = (*(gpu.notes if gpu else ()), which, note)
         spec = MachineSpec(
             gpu=gpu.row.name if gpu else MachineSpec.NO_GPU,
@@ -167,12 +168,12 @@ class PresetNames:
             of_cloud=row.kind == "cloud",
         )
 
-    def _chip(self, row: MachineRow, text: str) -> GpuName:
+    def _chip(self, row: MachineRow, written: Written) -> GpuName:
         """GPU of a preset; for a Mac, the variant with the cores in the name."""
         sold = GpuName(row=self.gpus.rows[row.gpu], memory_gib=words.size_gib(plain(row.gpu)))
-        if row.kind != "mac" or not names_apple(text):
+        if row.kind != "mac" or not names_apple(written.text):
             return sold
-        typed = self.gpus.match(text)
+        typed = self.gpus.match(written.text)
         same = typed.row.name.rpartition(" ")[0] == sold.row.name.rpartition(" ")[0]
         if same:
             return typed
@@ -187,27 +188,24 @@ DRIVE_FROM = 4
 """A size beside a machine's name that is so many times its largest memory is its drive's."""
 
 
-def processor_of(row: MachineRow, text: str) -> tuple[str, str]:
-    """Processor of a preset that a plain text says, or the most usual one, with a note on
-    others.
-    """
+def processor_of(row: MachineRow, written: Written) -> tuple[str, str]:
+    """Processor of a preset that a text says, or the most usual one, with a note on others."""
     usual, *others = row.cpu.split("; ")
-    stated = (name for name in (usual, *others) if name.rpartition(" ")[2].casefold() in text)
-    taken = next(stated, "")
+    numbers = {name: name.rpartition(" ")[2].casefold() for name in (usual, *others)}
+    taken = next((name for name, number in numbers.items() if number in written.text), "")
     if taken or not others:
         return taken or usual, ""
     return usual, f"{row.name} is sold with several processors: {usual} is taken."
 
 
-def _memory(row: MachineRow, text: str, gpu: GpuName | None) -> tuple[float | None, str]:
+def _memory(row: MachineRow, written: Written, gpu: GpuName | None) -> tuple[float | None, str]:
     """Main memory of a preset, from its name or as sold [GiB], with assumptions."""
     sold = tuple(float(size) for size in row.ram_options_gib.split(";") if size)
-    bare = (telling_words(text) - telling_words(row.name)).keys() & set(
-        row.ram_options_gib.split(";")
-    )
-    sizes = memory_sizes(text) or [float(size) for size in bare]
-    if row.kind == "cloud" and words.names_ram(text):
-        return words.main_memory(text), ""
+    beside = (written.telling - telling_words(row.name)).keys()
+    bare = beside & set(row.ram_options_gib.split(";"))
+    sizes = written.memory_sizes or [float(size) for size in bare]
+    if row.kind == "cloud" and written.names_ram:
+        return written.main_memory, ""
     stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
     if gpu and not gpu.row.unified:
         card = gpu.row.memory_gib
@@ -268,9 +266,9 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
     return re.compile(rf"(?:{row.pattern})-(?P<vcpu>\d+)")
 
 
-def instance_in(text: str) -> tuple[str, InstanceFamilyRow, int] | None:
-    """Rented machine in a plain text: its name, family and number of virtual processors."""
-    for word in any_of("family word").findall(text):
+def instance_in(written: Written) -> tuple[str, InstanceFamilyRow, int] | None:
+    """Rented machine in a text: its name, family and number of virtual processors."""
+    for word in any_of("family word").findall(written.text):
         for row in families():
             match = _pattern(row).fullmatch(word)
             if match:

@@ -23,6 +23,7 @@ from advisor.machine.names.words import (
     LARGEST_GIB,
     SIZE,
     SIZES_OF_DRIVES,
+    Written,
     any_of,
     meaning,
     patterns,
@@ -43,7 +44,7 @@ PER_UNIT = {"mb": 1 / 1024, "gb": 1.0, "pages": 1 / 2**18}
 class Statements:
     """Statements of a machine's name beside its parts."""
 
-    text: str  # the plain text without these statements
+    rest: Written  # the text without these statements
     gpu_gib: float | None = None  # part of the memory that the GPU may use [GiB]
     free_gib: float | None = None  # RAM that is free, of all that is there [GiB]
     ram_gib: float | None = None  # all RAM, where the name says how much of it is free [GiB]
@@ -53,8 +54,9 @@ class Statements:
     words: tuple[str, ...] = ()  # the statements as they are written
 
 
-def statements(text: str) -> Statements:
-    """Statements of a plain text, each at most once."""
+def statements(written: Written) -> Statements:
+    """Statements of a text, each at most once."""
+    text = written.text
     taken_words: list[str] = []
 
     def taken(kind: str) -> tuple[re.Match[str] | None, str]:
@@ -73,7 +75,7 @@ def statements(text: str) -> Statements:
     watts, _ = taken("power limit")
     share, _ = taken("power share")
     return Statements(
-        text=" ".join(text.split()),
+        rest=Written(" ".join(text.split())),
         gpu_gib=_number(part) * PER_UNIT[unit] if part else None,
         free_gib=_number(free) if free else None,
         ram_gib=float(free[2]) if free else None,
@@ -148,20 +150,20 @@ def link_note(generation: int, lanes: int) -> str:
     return f"The link to the GPU is taken as {link}{wide}, as the name says."
 
 
-def question(text: str) -> str:
-    """Question to ask back where a plain text names no machine; empty for names of machines.
+def question(written: Written) -> str:
+    """Question to ask back where a text names no machine; empty for names of machines.
 
     Such texts are a bare size, an amount of money, a question.
     """
-    bare = text.strip(" .!")
+    bare = written.text.strip(" .!")
     asks = (value for pattern, value in patterns("no machine") if pattern.fullmatch(bare))
     return next(asks, "")
 
 
-def check_sizes(text: str) -> None:
+def check_sizes(written: Written) -> None:
     """Check that a text has no size of memory that no machine has; raises InputError."""
-    known = sizes_gib(text)
-    for match in SIZE.finditer(text):
+    known = written.sizes
+    for match in SIZE.finditer(written.text):
         if not sizes_gib(match[0]) and float(match[1] or match[3]) > LARGEST_GIB:
             others = f"; beside it are {', '.join(f'{size:g} GB' for size in known)}" * bool(known)
             raise InputError(

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import UnknownName
+from advisor.lazy import lazy
 from advisor.machine.machine import Form
 from advisor.machine.rows import GpuRow, HostRow
 
@@ -124,22 +125,6 @@ def says(text: str, *kinds: str) -> bool:
     return any(pattern.search(text) for kind in kinds for pattern, _ in whole_words(kind))
 
 
-def is_tower(text: str) -> bool:
-    """Whether a plain text names a machine or dock that takes desktop cards."""
-    return says(text, "tower", "mini")
-
-
-def is_laptop(text: str) -> bool:
-    """Whether a plain text names a machine with laptop graphics."""
-    return says(text, "laptop") and not is_tower(text)
-
-
-def form_named(text: str) -> Form | None:
-    """Form of machine that the words of a plain text say, earlier kinds first; None without one."""
-    forms = words_of_kind("form").items()
-    return next((Form(form) for kind, form in forms if says(text, kind)), None)
-
-
 def spelled_out(text: str) -> str:
     """Plain text with abbreviations and instances expanded: "bm.gpu.h100.8" is "8x h100"."""
     for identifier in any_of("mac identifier").findall(text):
@@ -176,14 +161,6 @@ def without(kind: str, text: str, by: str = " ") -> str:
     return text
 
 
-def count_of(kind: str, text: str) -> int | None:
-    """Number of a kind ("virtual processors") in a plain text; None without one."""
-    match = any_of(kind).search(text)
-    if match and int(match[1]):
-        return int(match[1])
-    return None
-
-
 WORD = re.compile(r"[a-z0-9+.]+")
 HAS_SIZE = re.compile(r"\d[ -]?[gtm]")
 NO_LETTER = re.compile(r"[^a-z0-9+]")
@@ -217,57 +194,9 @@ CHINESE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]+")
 """Words that are left untranslated, between which no parts are named."""
 
 
-def without_system(text: str) -> str:
-    """Plain text without prices and versions of systems, and with a comma for labels ("GPU:")."""
-    bare = rewritten(any_of("beside machine").sub(" ", text).replace("( )", " "), "labelled")
-    return any_of("azure size").sub(lambda size: size[0].replace(" ", "_"), bare)
-
-
-def named_link(text: str) -> tuple[int, int]:
-    """PCIe generation and lanes of a GPU, each 0 if not said; "3090 on PCIe 3.0 x4" is (3, 4)."""
-    items = re.split(r"[,;|]| \+ ", text)
-    for item in items:
-        for pattern, value in patterns("link"):
-            match = pattern.search(item)
-            if match and not any_of("of a drive").search(item):
-                generation, lanes = map(int, match.expand(value).split())
-                return generation, lanes
-    return 0, 0
-
-
-def without_lanes(text: str) -> str:
-    """Plain text without the lanes of a card's link, which are no count ("3090 in x4 slot")."""
-    for item in re.split(r"[,;|]| \+ ", text):
-        if any_of("of a drive").search(item):
-            continue
-        for pattern, value in patterns("link"):
-            match = pattern.search(item)
-            if match and value.endswith("1") and "x" in match[0]:
-                text = text.replace(item, f"{item[: match.start()]} {item[match.end() :]}")
-                break
-    return text
-
-
-def stray_number(text: str) -> str:
-    """Number of three digits or more that belongs to no part, and may be an unknown card."""
-    match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", _without_numbers(text))
-    if match:
-        return match[0]
-    return ""
-
-
 def _without_numbers(text: str) -> str:
     """Plain text without sizes and other numbers that are of no part."""
     return any_of("no part number").sub(" ", without_sizes(_without_storage(text)))
-
-
-def unknown_items(rest: str) -> Iterator[str]:
-    """Items between plus signs without a known word; a bar in the text stands for a known card."""
-    items = [item.strip(" (),") for item in rest.split(" + ")]
-    for item in items if len(items) > 1 else ():
-        words = re.findall(r"[a-z]{3,}", _without_numbers(item))
-        if words and "|" not in item and not any(map(_is_known, words)):
-            yield item
 
 
 def _is_known(word: str) -> bool:
@@ -302,48 +231,11 @@ def _without_storage(text: str) -> str:
     return any_of("memory of cards", "drive", "terabytes").sub(" ", text)
 
 
-def memory_sizes(text: str) -> list[float]:
-    """Memory sizes in a plain text, without the drive's; "8x 32 GB" is 256 [GiB]."""
-    return sizes_gib(with_modules_summed(_without_storage(text)))
-
-
-def main_memory(text: str) -> float | None:
-    """Main memory of a PC: the size that is called RAM, or the largest size that is no drive's
-    [GiB].
-    """
-    sizes = memory_sizes(text)
-    named = any_of("main memory").finditer(_without_storage(text))
-    called = [size for match in named for size in sizes_gib(match[0])]
-    if called and max(called) in sizes:
-        return max(called)
-    largest = max(sizes, default=None)
-    others = [size for size in sizes if size != largest]
-    if largest and others and largest in SIZES_OF_DRIVES and largest >= DRIVE_FROM * max(others):
-        return max(others)
-    return largest
-
-
 SIZES_OF_DRIVES = (128, 256, 500, 512, 1000, 1024)
 DRIVE_FROM = 8  # a size that is so many times the next smaller one of a PC is its drive's
 
 
-def names_ram(text: str) -> bool:
-    """Whether a plain text calls one of its sizes RAM ("64 GB DDR5")."""
-    return bool(any_of("main memory").search(_without_storage(text)))
-
-
-def server_memory(text: str) -> list[float]:
-    """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
-    return sizes_gib(any_of("drive").sub(" ", text))
-
-
 RATES = range(800, 12_801)  # rates of memory modules, from DDR3-800 to LPDDR6-12800 [MT/s]
-
-
-def memory_rate(text: str) -> float | None:
-    """Rate of the memory in a plain text, "DDR5-6000" or "3200 MT/s" [MT/s]."""
-    stated = (float(match[match.lastindex or 0]) for match in any_of("memory rate").finditer(text))
-    return _agreed(rate for rate in stated if rate in RATES)
 
 
 def _agreed(values: Iterable[Value]) -> Value | None:
@@ -360,11 +252,6 @@ USUAL_RATES = {"DDR4": 3200.0, "DDR5": 4800.0}
 """Rates of both types in the specifications of those processors' first generation [MT/s]."""
 
 
-def memory_type(text: str) -> str:
-    """Type of the modules in a plain text, "DDR4"; empty without one, or with several."""
-    return _agreed(match.upper() for match in any_of("memory type").findall(text)) or ""
-
-
 def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
     """Rate of modules of a stated type that is not the catalogue's, and an assumption [MT/s]."""
     if not stated or not row.memory_type.startswith("DDR") or stated == row.memory_type:
@@ -375,16 +262,206 @@ def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
     return None, f"{row.name} takes {row.memory_type}: {stated} in the name is left out."
 
 
-def memory_channels(text: str) -> int | None:
-    """Memory channels in a plain text, "8-channel" or "quad channel"."""
-    stated = any_of("channels").findall(text)
-    numbers = words_of_kind("number")
-    return _agreed(int(number or numbers[word]) for number, word in stated)
+@dataclass(frozen=True)
+class Written:
+    """Plain text of a name, with what its words say; each is read once, when it is asked for."""
+
+    text: str  # text in lower case with usual spaces, dashes, units and counts
+    name: str = ""  # name as it is typed, which errors repeat; empty for a part of it
+
+    @classmethod
+    def of(cls, name: str) -> "Written":
+        """Name as it is typed, with Chinese words in English; raises UnknownName for a text too
+        long for a name.
+        """
+        return cls(translated(plain(name)), name)
+
+    def without(self, kind: str, by: str = " ") -> "Written":
+        """Text without the words of a kind, such as "line": the 7780 of "Precision 7780"."""
+        return Written(without(kind, self.text, by))
+
+    @lazy
+    def counted(self) -> tuple["Written", int]:
+        """Text without its count, and the count, 1 by default."""
+        text, count = counted(self.text)
+        return Written(text.strip()), count
+
+    @lazy
+    def spelled_out(self) -> "Written":
+        """Text with abbreviations and instances expanded: "bm.gpu.h100.8" is "8x h100"."""
+        return Written(spelled_out(self.text))
+
+    @lazy
+    def without_model(self) -> "Written":
+        """Text without the number of a laptop's model."""
+        return Written(any_of("laptop model").sub(" ", self.text))
+
+    @lazy
+    def modules_summed(self) -> "Written":
+        """Text in which memory modules are their sum: "8x 32GB", "64g*8"."""
+        return Written(with_modules_summed(self.text))
+
+    @lazy
+    def squeezed(self) -> str:
+        """Letters and digits of the text alone."""
+        return squeezed(self.text)
+
+    @lazy
+    def telling(self) -> Counter[str]:
+        """Words that distinguish presets, with their numbers."""
+        return telling_words(self.text)
+
+    def meaning(self, kind: str) -> str:
+        """Value of the first word of a kind ("platform"); empty without one."""
+        return meaning(kind, self.text)
+
+    def count_of(self, kind: str) -> int | None:
+        """Number of a kind ("virtual processors"); None without one."""
+        match = any_of(kind).search(self.text)
+        if match and int(match[1]):
+            return int(match[1])
+        return None
+
+    # Kinds of machines, abbreviations and fillers.
+
+    def says(self, *kinds: str) -> bool:
+        """Whether the text has a word of any of some kinds, such as "hired" of rented cards."""
+        return says(self.text, *kinds)
+
+    @lazy
+    def is_tower(self) -> bool:
+        """Whether the text names a machine or dock that takes desktop cards."""
+        return self.says("tower", "mini")
+
+    @lazy
+    def is_laptop(self) -> bool:
+        """Whether the text names a machine with laptop graphics."""
+        return self.says("laptop") and not self.is_tower
+
+    @lazy
+    def form(self) -> Form | None:
+        """Form of machine that the words say, earlier kinds first; None without one."""
+        forms = words_of_kind("form").items()
+        return next((Form(form) for kind, form in forms if self.says(kind)), None)
+
+    @lazy
+    def without_system(self) -> "Written":
+        """Text without prices and versions of systems, and with a comma for labels ("GPU:")."""
+        beside = any_of("beside machine").sub(" ", self.text).replace("( )", " ")
+        bare = rewritten(beside, "labelled")
+        sized = any_of("azure size").sub(lambda size: size[0].replace(" ", "_"), bare)
+        return Written(" ".join(sized.split()))
+
+    @lazy
+    def without_lanes(self) -> "Written":
+        """Text without the lanes of a card's link, which are no count ("3090 in x4 slot")."""
+        text = self.text
+        for item in ITEMS.split(text):
+            if any_of("of a drive").search(item):
+                continue
+            for pattern, value in patterns("link"):
+                match = pattern.search(item)
+                if match and value.endswith("1") and "x" in match[0]:
+                    text = text.replace(item, f"{item[: match.start()]} {item[match.end() :]}")
+                    break
+        return Written(text)
+
+    @lazy
+    def link(self) -> tuple[int, int]:
+        """PCIe generation and lanes of a GPU, each 0 if not said; "3090 on PCIe 3.0 x4" is (3,
+        4).
+        """
+        for item in ITEMS.split(self.text):
+            for pattern, value in patterns("link"):
+                match = pattern.search(item)
+                if match and not any_of("of a drive").search(item):
+                    generation, lanes = map(int, match.expand(value).split())
+                    return generation, lanes
+        return 0, 0
+
+    @lazy
+    def stray_number(self) -> str:
+        """Number of three digits or more that belongs to no part, and may be an unknown card."""
+        match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", _without_numbers(self.text))
+        if match:
+            return match[0]
+        return ""
+
+    def unknown_items(self) -> Iterator[str]:
+        """Items between plus signs without a known word; a bar stands for a known card."""
+        items = [item.strip(" (),") for item in self.text.split(" + ")]
+        for item in items if len(items) > 1 else ():
+            words = re.findall(r"[a-z]{3,}", _without_numbers(item))
+            if words and "|" not in item and not any(map(_is_known, words)):
+                yield item
+
+    # Memory: modules, RAM, and sizes that are a drive's or the cards'.
+
+    @lazy
+    def sizes(self) -> list[float]:
+        """All memory sizes, in order [GiB]."""
+        return sizes_gib(self.text)
+
+    @lazy
+    def memory_sizes(self) -> list[float]:
+        """Memory sizes without the drive's; "8x 32 GB" is 256 [GiB]."""
+        return sizes_gib(with_modules_summed(_without_storage(self.text)))
+
+    @lazy
+    def main_memory(self) -> float | None:
+        """Main memory of a PC: the size that is called RAM, or the largest size that is no drive's
+        [GiB].
+        """
+        sizes = self.memory_sizes
+        named = any_of("main memory").finditer(_without_storage(self.text))
+        called = [size for match in named for size in sizes_gib(match[0])]
+        if called and max(called) in sizes:
+            return max(called)
+        largest = max(sizes, default=None)
+        others = [size for size in sizes if size != largest]
+        if not largest or not others or largest not in SIZES_OF_DRIVES:
+            return largest
+        if largest >= DRIVE_FROM * max(others):
+            return max(others)
+        return largest
+
+    @lazy
+    def names_ram(self) -> bool:
+        """Whether the text calls one of its sizes RAM ("64 GB DDR5")."""
+        return bool(any_of("main memory").search(_without_storage(self.text)))
+
+    @lazy
+    def server_memory(self) -> list[float]:
+        """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
+        return sizes_gib(any_of("drive").sub(" ", self.text))
+
+    @lazy
+    def memory_rate(self) -> float | None:
+        """Rate of the memory, "DDR5-6000" or "3200 MT/s" [MT/s]."""
+        matches = any_of("memory rate").finditer(self.text)
+        stated = (float(match[match.lastindex or 0]) for match in matches)
+        return _agreed(rate for rate in stated if rate in RATES)
+
+    @lazy
+    def memory_type(self) -> str:
+        """Type of the modules, "DDR4"; empty without one, or with several."""
+        types = any_of("memory type").findall(self.text)
+        return _agreed(match.upper() for match in types) or ""
+
+    @lazy
+    def memory_channels(self) -> int | None:
+        """Memory channels, "8-channel" or "quad channel"."""
+        stated = any_of("channels").findall(self.text)
+        numbers = words_of_kind("number")
+        return _agreed(int(number or numbers[word]) for number, word in stated)
+
+
+ITEMS = re.compile(r"[,;|]| \+ ")  # signs between the items of a name
 
 
 def states_link(text: str) -> bool:
     """Whether a name of a machine states the link of its card: "3090 PCIe 3 x8"."""
-    return any(named_link(plain(text)))
+    return any(Written(plain(text)).link)
 
 
 def size_in(text: str) -> float | None:
