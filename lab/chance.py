@@ -19,14 +19,21 @@ with e^2 the expected square of its noise and s its scale (Lange, Little and Tay
 2). So the fit heeds how far a usual run is off, not how far a few are. The table states the noise
 that has, as a normal one, the 80 % range of that distribution (`AS_NORMAL`). A group counts as the
 square root of its rows, since errors of one group say the same again.
+
+Hardware is the same in every engine, and few publishers timed two: what GPUs and processors differ
+by is fitted to runs of llama.cpp, what drives differ by to engines with experts in tiers, and both
+are held in the fits of others. Engines that serve and those that move weights are fitted together,
+with noise of their own: the latter are six publishers' figures of many batches and prompts.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.catalog.records import csv_text
@@ -48,20 +55,26 @@ from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.predict import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
-from lab import engines, llama_cpp, rounded, write
+from lab import engines, llama_cpp, rounded, tiers, write
 from lab.published import group_of, published_rows
 
 SOURCE = "python -m lab.chance"
-FILES: Sequence[Path] = (*llama_cpp.FILES, *engines.FILES)
+FILES: Sequence[Path] = (*llama_cpp.FILES, *engines.FILES, *tiers.RUNS)
+HARDWARE = ((GPU, ""), (CPU, ""), (CPU, "phase"), (DRIVE, ""))
+"""Part and attributes of the components of hardware."""
 SHARED = (
-    (GPU, ""), (CPU, ""), (CPU, "phase"), (FIXED, "phase"), (WHOLE, "phase+engine"),
+    *HARDWARE, (FIXED, "phase"), (WHOLE, "phase+engine"),
     (WHOLE, "phase+format"), (WHOLE, "phase+experts"), (WHOLE, "phase+model"),
     (WHOLE, "phase+users"), (WHOLE, "phase+length"),
 )  # fmt: skip
 """Part and attributes of the components that runs share. Others came out as nothing: of the GPU by
 phase, of the whole time in both phases, of an engine in both (maximum likelihood, 2026-11-28)."""
-OF_DRIVE = 0.4
-"""Standard deviation of what a drive takes; assumed, since nearly no published run pages."""
+FITS: Sequence[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = (
+    ((known_runs.OF_LLAMA_CPP,), HARDWARE[:-1]),
+    ((known_runs.OF_TIERS,), HARDWARE[-1:]),
+    ((known_runs.OF_SERVING, known_runs.OF_OTHERS), ()),
+)
+"""Families that are fitted together, and the hardware whose components they tell, in order."""
 DEGREES = 3.0
 AS_NORMAL = 1.6377 / NORMAL
 """90 % point of a t distribution with `DEGREES` over that of a normal one."""
@@ -70,7 +83,7 @@ FARTHEST = 2.0
 else."""
 MOST = 50  # runs of a group that are read, drawn with a fixed seed
 START = 0.15  # standard deviation of each component before the first step
-STEPS = 100
+STEPS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +132,7 @@ class ErrorGroup:
 
     slower: Floats  # y, shape (runs,)
     shared: Floats  # K of each component of `SHARED`, shape (components, runs, runs)
-    prompt: Floats  # 1 for a prompt, else 0, shape (runs,)
+    kinds: npt.NDArray[np.int64]  # place of each run's noise among those of the fit, shape (runs,)
 
     @property
     def weight(self) -> float:
@@ -127,14 +140,23 @@ class ErrorGroup:
         return float(1.0 / np.sqrt(len(self.slower)))
 
 
+Noise = tuple[str, str]  # family and phase of runs with the same noise
+
+
+def noises(offs: Iterable[Off]) -> list[Noise]:
+    """Families and phases of some runs."""
+    return sorted({(off.run.family, off.run.phase) for off in offs})
+
+
 def grouped(offs: Sequence[Off]) -> list[ErrorGroup]:
     """Groups of errors, of each at most `MOST`, drawn with a fixed seed."""
+    kinds = noises(offs)
     by_group: dict[str, list[Off]] = {}
     for off in offs:
         if abs(off.slower) < FARTHEST:
             by_group.setdefault(off.group, []).append(off)
     draw = np.random.default_rng(0)
-    return [_group(_some(each, draw)) for each in by_group.values()]
+    return [_group(_some(group, draw), kinds) for group in by_group.values()]
 
 
 def _some(offs: Sequence[Off], draw: np.random.Generator) -> Sequence[Off]:
@@ -143,7 +165,7 @@ def _some(offs: Sequence[Off], draw: np.random.Generator) -> Sequence[Off]:
     return [offs[place] for place in draw.choice(len(offs), MOST, replace=False)]
 
 
-def _group(offs: Sequence[Off]) -> ErrorGroup:
+def _group(offs: Sequence[Off], kinds: Sequence[Noise]) -> ErrorGroup:
     runs = [off.run for off in offs]
     unit = [_component("", part, same, 1.0, 0) for part, same in SHARED]
     weights = np.array([[float(run.weight(row)) for run in runs] for row in unit])
@@ -151,7 +173,7 @@ def _group(offs: Sequence[Off]) -> ErrorGroup:
     return ErrorGroup(
         slower=np.array([off.slower for off in offs]),
         shared=weights[:, :, np.newaxis] * weights[:, np.newaxis, :] * alike,
-        prompt=np.array([float(run.prompt) for run in runs]),
+        kinds=np.array([kinds.index((run.family, run.phase)) for run in runs]),
     )
 
 
@@ -169,43 +191,101 @@ def _alike(runs: Sequence[TimedRun], attributes: Sequence[str]) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """Variances of the components: those of `SHARED`, and the noise of tokens and of prompts."""
+    """Variances of the components: those of `SHARED`, and the noise of each kind of runs."""
 
     shared: Floats  # shape (components,)
-    noise: Floats  # of a token and of a prompt, shape (2,)
+    noise: Floats  # of each kind of runs, shape (kinds,)
 
 
-def fitted(groups: Sequence[ErrorGroup]) -> Variances:
-    """Variances after `STEPS` steps from `START`."""
-    variances = Variances(shared=np.full(len(SHARED), START**2), noise=np.full(2, START**2))
+def fitted(
+    groups: Sequence[ErrorGroup], kinds: int, held: Mapping[int, float] = MappingProxyType({})
+) -> Variances:
+    """Variances after `STEPS` steps from `START`; those of some places of `SHARED` are held."""
+    shared = np.full(len(SHARED), START**2)
+    shared[list(held)] = list(held.values())
+    variances = Variances(shared=shared, noise=np.full(kinds, START**2))
     weights = [np.ones(len(group.slower)) for group in groups]
     for _ in range(STEPS):
-        variances, weights = _step(groups, variances, weights)
+        variances, weights = _step(groups, variances, weights, list(held))
     return variances
 
 
 def _step(
-    groups: Sequence[ErrorGroup], variances: Variances, weights: Sequence[Floats]
+    groups: Sequence[ErrorGroup],
+    variances: Variances,
+    weights: Sequence[Floats],
+    held: Sequence[int],
 ) -> tuple[Variances, list[Floats]]:
     """Variances and weights of the runs after one step."""
-    above = np.zeros(len(SHARED) + 2)
-    below = np.zeros(len(SHARED) + 2)
+    above, below = np.zeros((2, len(SHARED)))
+    noise_above, noise_below = np.zeros((2, len(variances.noise)))
     anew = []
     for group, weight in zip(groups, weights, strict=True):
-        scale = np.where(group.prompt > 0, variances.noise[1], variances.noise[0])
+        scale = variances.noise[group.kinds]
         own = scale / weight
         together = np.tensordot(variances.shared, group.shared, axes=1) + np.diag(own)
         inverse = np.linalg.inv(together)
         moved = inverse @ group.slower
-        above[:-2] += group.weight * np.einsum("i,kij,j->k", moved, group.shared, moved)
-        below[:-2] += group.weight * np.einsum("ij,kij->k", inverse, group.shared)
-        for place, of_phase in ((-2, 1.0 - group.prompt), (-1, group.prompt)):
-            above[place] += group.weight * np.sum(of_phase * moved**2 / weight)
-            below[place] += group.weight * np.sum(of_phase * np.diag(inverse) / weight)
+        above += group.weight * np.einsum("i,kij,j->k", moved, group.shared, moved)
+        below += group.weight * np.einsum("ij,kij->k", inverse, group.shared)
+        np.add.at(noise_above, group.kinds, group.weight * moved**2 / weight)
+        np.add.at(noise_below, group.kinds, group.weight * np.diag(inverse) / weight)
         squares = (own * moved) ** 2 + own - own**2 * np.diag(inverse)
         anew.append((DEGREES + 1.0) / (DEGREES + squares / scale))
     ratio = np.sqrt(above / np.maximum(below, 1e-12))
-    return Variances(shared=variances.shared * ratio[:-2], noise=variances.noise * ratio[-2:]), anew
+    ratio[held] = 1.0
+    noise = variances.noise * np.sqrt(noise_above / noise_below)
+    return Variances(shared=variances.shared * ratio, noise=noise), anew
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyFit:
+    """Fit of families of engines together."""
+
+    variances: Variances
+    kinds: Sequence[Noise]  # kinds of runs, in the order of `Variances.noise`
+    groups: int  # groups behind it
+
+    def noise(self, family: str, phase: str) -> float:
+        """Variance of the noise of a family's runs; where none timed the phase, of the others'."""
+        same = [place for place, (_, timed) in enumerate(self.kinds) if timed == phase]
+        own = [place for place in same if self.kinds[place][0] == family]
+        return float(self.variances.noise[(own or same)[0]])
+
+
+Hardware = Mapping[int, tuple[float, int]]
+"""Variance of components of the hardware, and the groups behind it, by their places in `SHARED`."""
+
+
+def rows(offs: Sequence[Off]) -> Iterator[Component]:
+    """Components of all families of engines."""
+    hardware: dict[int, tuple[float, int]] = {}
+    fits: list[tuple[Sequence[str], FamilyFit]] = []
+    for families, told in FITS:
+        own = [off for off in offs if off.run.family in families]
+        groups = grouped(own)
+        kinds = noises(own)
+        held = {place: variance for place, (variance, _) in hardware.items()}
+        done = FamilyFit(
+            variances=fitted(groups, len(kinds), held), kinds=kinds, groups=len(groups)
+        )
+        for place in map(SHARED.index, told):
+            hardware[place] = float(done.variances.shared[place]), len(groups)
+        fits.append((families, done))
+    for fitted_together, done in fits:
+        for family in fitted_together:
+            yield from _of_family(family, done, hardware)
+
+
+def _of_family(family: str, done: FamilyFit, hardware: Hardware) -> Iterator[Component]:
+    """Components of a family; those of the hardware are the same in all."""
+    for place, (part, same) in enumerate(SHARED):
+        own = float(done.variances.shared[place]), done.groups
+        variance, groups = hardware.get(place, own)
+        yield _component(family, part, same, float(np.sqrt(variance)), groups)
+    for phase in ("token", "prompt"):
+        sd = AS_NORMAL * float(np.sqrt(done.noise(family, phase)))
+        yield _component(family, WHOLE, known_runs.OF_RUN, sd, done.groups, phase)
 
 
 def _component(
@@ -218,49 +298,8 @@ def _component(
         phase=phase,
         sd=rounded(sd, 2),
         groups=groups,
-        source=SOURCE if groups else "assumed",
+        source=SOURCE,
     )
-
-
-def rows(offs: Sequence[Off]) -> Iterator[Component]:
-    """Components of both families of engines.
-
-    Hardware is the same in every engine, and few publishers timed two: of others, what the runs of
-    an engine share is divided into what llama.cpp's GPUs differ by, and the rest.
-    """
-    hardware: list[Component] = []
-    for family in (known_runs.OF_LLAMA_CPP, known_runs.OF_OTHERS):
-        groups = grouped([off for off in offs if off.run.family == family])
-        variances = fitted(groups)
-        count = len(groups)
-        every = [
-            _component(family, part, same, float(np.sqrt(variance)), count)
-            for (part, same), variance in zip(SHARED, variances.shared, strict=True)
-        ]
-        if not hardware:
-            hardware = [row for row in every if row.part in (GPU, CPU)]
-            yield from every
-        else:
-            yield from _on_same_hardware(every, hardware)
-        yield _component(family, DRIVE, "", OF_DRIVE, 0)
-        for phase, variance in zip(("token", "prompt"), variances.noise, strict=True):
-            sd = AS_NORMAL * float(np.sqrt(variance))
-            yield _component(family, WHOLE, known_runs.OF_RUN, sd, count, phase)
-
-
-def _on_same_hardware(
-    every: Sequence[Component], hardware: Sequence[Component]
-) -> Iterator[Component]:
-    """Components of a family with those of the hardware from another one."""
-    of_gpu = {row.part: row.sd for row in every if not row.same}[GPU]
-    taken = {row.part: row.sd for row in hardware if not row.same}[GPU]
-    for row in every:
-        if row.same == "phase+engine":
-            left = max(row.sd**2 + of_gpu**2 - taken**2, 0.0)
-            yield replace(row, sd=rounded(np.sqrt(left), 2))
-        elif row.part not in (GPU, CPU):
-            yield row
-    yield from (replace(row, family=every[0].family) for row in hardware)
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from advisor.cost_model.additions import (
 )
 from advisor.cost_model.arrangement import Arrangement
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
-from advisor.cost_model.known_runs import OF_LLAMA_CPP, OF_OTHERS, Lesson, TimedRun, learnt, lesson
+from advisor.cost_model.known_runs import Lesson, TimedRun, family_of, learnt, lesson
 from advisor.cost_model.placement import (
     Location,
     Placement,
@@ -248,12 +248,11 @@ class Estimate:
 
         Without a GPU, fixed costs count as the processor's.
         """
-        shares = {str(name): seconds / time.total for name, seconds in time.parts.items()}
         return TimedRun(
-            shares=shares if self.machine.gpus else {str(Route.IN_PLACE): 1.0},
+            shares=uncertainty.shares_by_part(time, on_gpu=bool(self.machine.gpus)),
             prompt=prompt,
-            family=OF_LLAMA_CPP if self.runtime.computes_in_ram else OF_OTHERS,
-            engine=self.runtime.build or self.runtime.engine,
+            family=family_of(self.runtime),
+            engine=self.runtime.program,
             format=self.model.format,
             experts=self.model.has_experts,
             model=self.model.name,

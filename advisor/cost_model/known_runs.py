@@ -43,6 +43,7 @@ from typing import ClassVar
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.uncertainty import NORMAL
@@ -72,8 +73,13 @@ PART_OF: Mapping[str, str] = {
 }
 """Part of each route and fixed cost of a `StepTime`."""
 OF_LLAMA_CPP = "llama.cpp"
+OF_SERVING = "serving"
+OF_TIERS = "tiers"
 OF_OTHERS = "others"
-"""Families of engines: llama.cpp with its forks, and all others."""
+"""Families of engines: llama.cpp with others that compute weights in RAM, engines that serve many
+users, engines with experts in tiers, and those that move weights to the GPU."""
+FAMILIES = (OF_LLAMA_CPP, OF_TIERS, OF_SERVING, OF_OTHERS)
+SERVING = frozenset({"vllm", "sglang", "tensorrt-llm"})  # keys of the engines of `OF_SERVING`
 ALIKE = ("phase", "engine", "format", "experts", "model", "users", "length")
 """Attributes that two runs of a machine may have in common."""
 NEAR: Mapping[str, float] = {"users": 0.0, "length": 1000.0}
@@ -82,11 +88,22 @@ them, the exponential covariance (Rasmussen and Williams 2006, equation 4.18).""
 OF_RUN = "run"  # attribute that no two runs have in common: noise
 
 
+def family_of(runtime: Runtime) -> str:
+    """Family of a runtime's engine."""
+    if runtime.in_tiers:
+        return OF_TIERS
+    if runtime.computes_in_ram:
+        return OF_LLAMA_CPP
+    if runtime.engine in SERVING:
+        return OF_SERVING
+    return OF_OTHERS
+
+
 @dataclass(frozen=True, kw_only=True)
 class Component:
     """Reason why runs of the same description differ; fields as the columns of csv."""
 
-    family: str  # `OF_LLAMA_CPP` or `OF_OTHERS`
+    family: str  # `OF_LLAMA_CPP`, `OF_SERVING`, `OF_TIERS` or `OF_OTHERS`
     part: str  # part of the time by whose share it weighs; empty for all of it
     same: str  # attributes of `ALIKE` that runs which share it have in common, joined by "+"
     phase: str = ""  # "token" or "prompt", where it is of one of them; empty for both

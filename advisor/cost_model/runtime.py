@@ -122,6 +122,13 @@ class Runtime:
         """Whether the runtime keeps experts in VRAM, RAM and on the drive."""
         return self.engine == "tiers"
 
+    @property
+    def program(self) -> str:
+        """Name of the program that computes: a fork, an engine in tiers, or the original."""
+        if self.in_tiers:
+            return self.key
+        return self.build or self.engine
+
     def scheduled(self, **options: Any) -> "Runtime":
         """Runtime with some options of its schedule set in another way ("overlap=False")."""
         return replace(self, schedule=partial(self.schedule, **options))

@@ -323,12 +323,16 @@ def divided(share: Array) -> Array:
 
 
 def _shares(time: StepTime, circumstances: Circumstances) -> Shares:
+    return list(shares_by_part(time, on_gpu=circumstances.on_gpu).items())
+
+
+def shares_by_part(time: StepTime, *, on_gpu: bool) -> Mapping[str, Array]:
     """Shares of a time by its parts; without a GPU, fixed costs count for the processor."""
-    processors = () if circumstances.on_gpu else FIXED
-    return [
-        (str(Route.IN_PLACE if name in processors else name), seconds / time.total)
-        for name, seconds in time.parts.items()
-    ]
+    shares: dict[str, Array] = {}
+    for name, seconds in time.parts.items():
+        part = str(Route.IN_PLACE if name in FIXED and not on_gpu else name)
+        shares[part] = shares.get(part, 0.0) + seconds / time.total
+    return shares
 
 
 def _known(part: str, machine: Machine) -> bool:

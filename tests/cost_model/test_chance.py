@@ -8,6 +8,7 @@ from advisor.cost_model import known_runs
 from advisor.cost_model.known_runs import Component, TimedRun, covariance, noise, variance
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime
+from advisor.runtimes import runtime
 
 HALF = {Route.RESIDENT: 0.5, FixedTime.LAYERS: 0.5}
 ALL = {Route.RESIDENT: 1.0}
@@ -91,3 +92,46 @@ def test_runs_of_other_users_share_less(monkeypatch: pytest.MonkeyPatch) -> None
     assert float(covariance(alone, crowd)) == pytest.approx(0.16 / 4)
     assert float(covariance(crowd, crowd)) == pytest.approx(0.16)
     assert float(covariance(crowd, prompt)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "program"),
+    [
+        ("llama.cpp", known_runs.OF_LLAMA_CPP, "llama.cpp"),
+        ("ik_llama.cpp", known_runs.OF_LLAMA_CPP, "ik"),
+        ("KTransformers", known_runs.OF_LLAMA_CPP, "ktransformers"),
+        ("vLLM", known_runs.OF_SERVING, "vllm"),
+        ("SGLang", known_runs.OF_SERVING, "sglang"),
+        ("TensorRT-LLM", known_runs.OF_SERVING, "tensorrt-llm"),
+        ("DeepSpeed", known_runs.OF_OTHERS, "deepspeed"),
+        ("FlexGen", known_runs.OF_OTHERS, "flexgen"),
+        ("Strata", known_runs.OF_TIERS, "strata"),
+        ("MoE4All", known_runs.OF_TIERS, "moe4all"),
+    ],
+)
+def test_families_of_engines(name: str, family: str, program: str) -> None:
+    named = runtime(name)
+    assert known_runs.family_of(named) == family
+    assert named.program == program
+
+
+def test_every_family_has_every_component(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What one family's runs have in common with another's is looked up by part and attributes.
+    monkeypatch.undo()
+    kinds = [
+        [(row.part, row.same, row.phase) for row in known_runs.components(family)]
+        for family in known_runs.FAMILIES
+    ]
+    assert all(kind and kind == kinds[0] for kind in kinds)
+
+
+def test_hardware_is_the_same_in_every_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for part in (known_runs.GPU, known_runs.CPU, known_runs.DRIVE):
+        differ = {
+            row.sd
+            for family in known_runs.FAMILIES
+            for row in known_runs.components(family)
+            if row.part == part and not row.same
+        }
+        assert len(differ) == 1
