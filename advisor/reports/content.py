@@ -90,7 +90,7 @@ class DecisionWords:
     made: str  # day and author
     recommendation: str  # what to do, in a line
     beside: str  # cost at once, and the input that decides
-    rows: tuple[tuple[str, str], ...]  # because, it changes if, risk, next step
+    rows: tuple[tuple[str, str], ...]  # because, what changes it, risk, next step
 
 
 def _decision(report: SavedReport) -> DecisionWords | None:
@@ -105,7 +105,7 @@ def _decision(report: SavedReport) -> DecisionWords | None:
         beside=f"Cost: {row.cost}. Decided by: {row.decided_by}.",
         rows=(
             ("Because", row.because),
-            ("It changes if", row.changes_if),
+            ("What changes it", row.changes_if),
             ("Risk", row.risk),
             ("Next step", row.next_step),
         ),

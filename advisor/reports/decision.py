@@ -118,13 +118,26 @@ def _because(advice: Advice, short: Brief) -> Iterator[str]:
 
 def _changes(advice: Advice, short: Brief) -> Iterator[str]:
     """What would make another decision of it."""
-    safe = advice.choice.safe
     free = _free(advice, short)
-    if free is not None and safe is not None and plain(safe.name) != free.name:
+    if free is not None:
+        yield from _bought_where_it_does_not_do(free, advice, short)
+    yield advice.what_changes or _otherwise(advice)
+
+
+def _bought_where_it_does_not_do(free: BriefWay, advice: Advice, short: Brief) -> Iterator[str]:
+    """What is bought where a free step is not enough: the safe choice, or the purchase among the
+    ways out.
+    """
+    safe = advice.choice.safe
+    if safe is not None and plain(safe.name) != free.name:
         speed = f", {number(safe.speed.decode)} tokens/s" if safe.speed is not None else ""
         price = money(safe.upfront or 0.0)
         yield f"Where {free.name} does not do, {plain(safe.name)} for {price}{speed}."
-    yield advice.what_changes or _otherwise(advice)
+        return
+    buy = next((way for way in short.ways if way.kind == "buy"), None)
+    if buy is not None and buy.upfront and buy.decode:
+        speed = f"{number(buy.decode)} tokens/s"
+        yield f"Where {free.name} does not do, {buy.name} for {money(buy.upfront)}, {speed}."
 
 
 def _otherwise(advice: Advice) -> str:

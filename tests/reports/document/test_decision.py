@@ -6,6 +6,7 @@ import pytest
 
 from advisor.advice.advise import answer
 from advisor.evidence.accuracy.regimes import certainty
+from advisor.formatting import money
 from advisor.reports import content
 from advisor.reports.document import from_json, to_json
 from advisor.reports.files.export import FORMS
@@ -42,9 +43,9 @@ def test_what_is_free_and_as_good_comes_before_a_purchase(answered, document) ->
     assert free.startswith("thinking off")
     assert row.recommendation == f"Buy nothing now: first try {free}, which is free."
     assert row.cost == "none"
-    # What is recommended is no way out where it does not do.
-    assert f"Where {answered.advice.choice.safe.name} does not do" not in row.changes_if
-    assert row.changes_if
+    # What is bought where it does not do is a purchase, not what is recommended.
+    (buy,) = [way for way in document.ways if way.kind == "Buy"]
+    assert f"Where {free} does not do, {buy.name} for {money(buy.upfront_usd)}" in row.changes_if
 
 
 def test_the_safe_choice_is_recommended_where_nothing_free_does() -> None:
