@@ -10,6 +10,7 @@ from markupsafe import Markup
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.words.judgement import LEAST
+from advisor.model.by_name.written import written
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.parts.markup import say, show, table
@@ -60,8 +61,8 @@ def cheapest(hits: Sequence[Hit]) -> list[Hit]:
 def other_models(
     answer: Findings, columns: list[Hit], most: int | None = MODELS
 ) -> tuple[list[str], Floats]:
-    """Names of models, and their speeds on the columns' machines, shape (models, machines)
-    [tokens/s].
+    """Models as they are written, and their speeds on the columns' machines, shape
+    (models, machines) [tokens/s].
     """
     chosen = answer.question.model
     machines = [hit.machine for hit in columns]
@@ -82,7 +83,7 @@ def other_models(
     speeds = speeds_of(every, machines, answer.question.work, LLAMA_CPP)
     usable = np.nan_to_num(speeds).max(axis=1) >= (0.0 if most is None else LEAST)
     usable[0] = True
-    names = np.array([model.name.rpartition("/")[2] for model in every])
+    names = np.array([written(model.name) for model in every])
     return names[usable].tolist(), speeds[usable]
 
 
