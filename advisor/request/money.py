@@ -6,7 +6,7 @@ from typing import Any
 
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
-from advisor.formatting import shown_currency
+from advisor.formatting import US_DOLLAR, Currency, shown_currency
 from advisor.machine.catalog import HOSTS
 from advisor.machine.machine import Form, Gpu, Machine
 
@@ -190,3 +190,57 @@ def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
         name: value * usd if isinstance(value, float | int) and INPUTS[name].in_money else value
         for name, value in values.items()
     }
+
+
+# Currencies of the amounts that are typed.
+
+
+def currency_of(text: str, usd_rate: float | None) -> Currency:
+    """Currency of a typed code, with its worth as typed or on record.
+
+    Raises:
+        InputError: no code of a currency, one without an exchange rate, or the reverse.
+    """
+    code = text.strip().upper()
+    if not (len(code) == 3 and code.isascii() and code.isalpha()):
+        raise InputError(f"{text[:40]!r} is not a currency code; give three letters, such as EUR.")
+    if code == US_DOLLAR.code and usd_rate is not None:
+        raise InputError(
+            "--usd-rate is the value of another currency, and none is named: give --currency, "
+            "such as EUR, or leave --usd-rate out."
+        )
+    if code == US_DOLLAR.code:
+        return US_DOLLAR
+    if usd_rate is None:
+        usd_rate = _rate_on_record(code)
+    INPUTS["usd_rate"].check(usd_rate)
+    return Currency(code=code, usd=usd_rate)
+
+
+def rate_note(text: str) -> str:
+    """Sentence on the rate on record of a typed code; empty for US dollars, and without one."""
+    code = text.strip().upper()
+    if code == US_DOLLAR.code:
+        return ""
+    from advisor.request.rates import rate_on_record  # for other currencies alone
+
+    row = rate_on_record(code)
+    return row.remark if row is not None else ""
+
+
+def _rate_on_record(code: str) -> float:
+    """Worth of a currency by the newest rate on record, fetched or shipped [USD].
+
+    Raises:
+        InputError: there is none.
+    """
+    from advisor.request.rates import rate_on_record, shipped_rates  # for other currencies alone
+
+    row = rate_on_record(code)
+    if row is None:
+        raise InputError(
+            f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today: on "
+            f"record are the rates of {', '.join(shipped_rates())}. Give it, or fetch the European "
+            "Central Bank's rates: refresh rates."
+        )
+    return row.usd

@@ -13,7 +13,6 @@ files and Python, `command_line` for options.
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,15 +21,12 @@ from advisor.catalog import inputs
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError, InputError, UnknownName
+from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
 from advisor.machine import from_spec
-from advisor.machine.catalog import GPUS
-from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
-from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.model.packings import Packing
 from advisor.model.resolve import ResolvedModel
@@ -38,8 +34,9 @@ from advisor.model.thinking import Thinking, thinking_of
 from advisor.permission import LONGEST_SHOWN
 from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
-from advisor.request.money import MoneyInputs, Ownership, in_usd
-from advisor.request.session import AgentSession, session_of
+from advisor.request.money import MoneyInputs, Ownership, currency_of, in_usd, rate_note
+from advisor.request.named import named_machine, named_model
+from advisor.request.session import AgentSession, cached_tokens, session_of
 from advisor.request.wants import (
     SERVED_TPS,
     SERVED_WITHIN,
@@ -47,33 +44,15 @@ from advisor.request.wants import (
     Texts,
     Think,
     Wants,
+    listed,
     maker_named,
+    tokens_thought,
 )
 from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes import runtime as runtime_named
 from advisor.units import GIB, Array
 
-
-def _rate_on_record(code: str) -> float:
-    """Worth of a currency by the newest rate on record, fetched or shipped [USD].
-
-    Raises:
-        InputError: there is none.
-    """
-    from advisor.request.rates import rate_on_record, shipped_rates  # for other currencies alone
-
-    row = rate_on_record(code)
-    if row is None:
-        raise InputError(
-            f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today: on "
-            f"record are the rates of {', '.join(shipped_rates())}. Give it, or fetch the European "
-            "Central Bank's rates: refresh rates."
-        )
-    return row.usd
-
-
 Noun = TypeVar("Noun")
-Listed = TypeVar("Listed", bound=StrEnum)
 NOTHING = "nothing"  # cards of who has no machine
 APPLE = "Apple"  # vendor of the chips, and segment of the hosts, of Macs
 OF_A_GPU = ("gpu_count", "vram_gb", "bridge")  # inputs that describe a GPU, which must be named
@@ -219,34 +198,14 @@ class Request:
         Raises:
             InputError: no code of a currency, one without an exchange rate, or the reverse.
         """
-        code = self.currency.strip().upper()
-        if not (len(code) == 3 and code.isascii() and code.isalpha()):
-            raise InputError(
-                f"{self.currency[:40]!r} is not a currency code; give three letters, such as EUR."
-            )
-        if code == US_DOLLAR.code and self.usd_rate is not None:
-            raise InputError(
-                "--usd-rate is the value of another currency, and none is named: give --currency, "
-                "such as EUR, or leave --usd-rate out."
-            )
-        if code == US_DOLLAR.code:
-            return US_DOLLAR
-        rate = self.usd_rate
-        if rate is None:
-            rate = _rate_on_record(code)
-        inputs.INPUTS["usd_rate"].check(rate)
-        return Currency(code=code, usd=rate)
+        return currency_of(self.currency, self.usd_rate)
 
     @property
     def rate_note(self) -> str:
         """Sentence on a rate that is on record and not stated; empty for none."""
-        code = self.currency.strip().upper()
-        if self.usd_rate is not None or code == US_DOLLAR.code:
+        if self.usd_rate is not None:
             return ""
-        from advisor.request.rates import rate_on_record  # for other currencies alone
-
-        row = rate_on_record(code)
-        return row.remark if row is not None else ""
+        return rate_note(self.currency)
 
     @property
     def served_tps(self) -> float:
@@ -302,43 +261,6 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Reques
 """Default of every input, by name."""
 
 
-def named_model(text: str, form: str | None = None, machine: str | None = None) -> ResolvedModel:
-    """Model of a text beside a machine's.
-
-    Raises:
-        InputError: it is the name of a GPU; the message says so.
-        UnknownName: it is no known name, as `resolve.find` has it.
-    """
-    try:
-        return resolve.find(text, form)
-    except UnknownName as error:
-        with suppress(UnknownName):
-            raise InputError(_of_a_gpu(text[:80], GPUS.find(text).name, machine or "")) from error
-        raise
-
-
-def _is_model(text: str) -> bool:
-    """Whether a text is the name of a described model."""
-    try:
-        model = resolve.from_name(text).model
-    except AdvisorError:
-        return False
-    return not model.architecture.shape_uncertainty
-
-
-def _of_a_gpu(text: str, gpu: str, machine: str) -> str:
-    """What is told where a model is the name of a GPU."""
-    if machine and _is_model(machine):
-        return (
-            f"Machine and model are the other way round: {machine[:80]!r} is a model, and {text!r} "
-            f"a GPU ({gpu}). Name the machine first, then the model."
-        )
-    return (
-        f"{text!r} is a GPU ({gpu}), not a model. It belongs to the machine (--gpu); name a model "
-        "beside it, such as Qwen3-8B (--model)."
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Nouns:
     """Nouns of a request, each built at first use.
@@ -382,28 +304,16 @@ class Nouns:
             if not spec.empty:
                 return from_spec.machine(spec)
         elif not self._measured:
-            return self._named(name, spec)
+            return named_machine(name, spec)
         elif spec.machines > 1:
             raise InputError(
                 f"--machines joins machines that are described, and {name!r} is a measured one; "
                 "leave one of them out."
             )
         from advisor.calibration.imported_names import THIS
-        from advisor.calibration.imported_store import named_machine
+        from advisor.calibration.imported_store import named_machine as measured_machine
 
-        return named_machine(name or THIS, spec)
-
-    def _named(self, name: str, spec: MachineSpec) -> Machine:
-        """Machine of a name; InputError where it is that of a model."""
-        try:
-            return machine_by_name(name, spec)
-        except UnknownName as error:
-            if not _is_model(name):
-                raise
-            raise InputError(
-                f"{name[:80]!r} is a model, not a machine. Name what it would run on, such as "
-                "RTX 3090, 64 GB RAM (--machine), and the model beside it (--model)."
-            ) from error
+        return measured_machine(name or THIS, spec)
 
     @property
     def _measured(self) -> bool:
@@ -597,7 +507,7 @@ class Nouns:
     @property
     def strategy(self) -> PlacementStrategy | None:
         """Placement; None for any."""
-        return _listed(PlacementStrategy, "placement", self.request.placement)
+        return listed(PlacementStrategy, "placement", self.request.placement)
 
     @lazy
     def money(self) -> MoneyInputs:
@@ -630,7 +540,7 @@ class Nouns:
     @property
     def _think(self) -> Think:
         """Reasoning as it is wanted."""
-        return _listed(Think, "thinking", self.request.think) or Think.USUAL
+        return listed(Think, "thinking", self.request.think) or Think.USUAL
 
     @property
     def thinking_tokens(self) -> float:
@@ -647,26 +557,15 @@ class Nouns:
                     "Both --thinking and --thinking-tokens say how long the model thinks; give one."
                 )
             return float(request.thinking_tokens)
-        return self._thought(self.thinking, wanted)
-
-    def _thought(self, row: Thinking | None, wanted: Think) -> float:
-        """Tokens of reasoning of a model as they are wanted [tokens]."""
-        if wanted is Think.OFF:
-            if row is not None and row.thinks and not row.can_stop:
-                raise InputError(
-                    f"{self.model.name} always thinks before it answers; give --thinking short or "
-                    "long, or take another model."
-                )
+        row = self.thinking
+        if row is not None:
+            return tokens_thought(row, wanted, self.model.name)
+        if wanted in (Think.USUAL, Think.OFF):
             return 0.0
-        if row is None and wanted is not Think.USUAL:
-            raise InputError(
-                f"{self.model.name} has no thinking on record; leave --thinking out, or give the "
-                "tokens with --thinking-tokens."
-            )
-        if row is None:
-            return 0.0
-        tokens = {Think.SHORT: row.short_tokens, Think.LONG: row.long_tokens}
-        return tokens.get(wanted, row.usual_tokens) or 0.0
+        raise InputError(
+            f"{self.model.name} has no thinking on record; leave --thinking out, or give the "
+            "tokens with --thinking-tokens."
+        )
 
     @lazy
     def wants(self) -> Wants:
@@ -680,8 +579,8 @@ class Nouns:
             requests_per_hour=request.requests_per_hour,
             user_tps=request.user_tps,
             first_token_within=request.first_token_within,
-            texts=_listed(Texts, "texts", request.texts) or Texts.OPEN,
-            condition=_listed(Condition, "condition", request.condition) or Condition.ANY,
+            texts=listed(Texts, "texts", request.texts) or Texts.OPEN,
+            condition=listed(Condition, "condition", request.condition) or Condition.ANY,
             maker=maker_named(request.maker),
             max_usd=limit["max_usd"],
             max_watts=request.max_watts,
@@ -693,27 +592,9 @@ class Nouns:
     def ownership(self) -> Ownership:
         """Ownership of the present machine."""
         request = self.request
-        form = _listed(Form, "kind of machine", request.form) or self.owned.form
+        form = listed(Form, "kind of machine", request.form) or self.owned.form
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
         return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
-
-
-def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
-    """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
-
-    Raises:
-        InputError: both are stated, or the share is outside its limits.
-    """
-    entry = inputs.INPUTS["cached_share"]
-    entry.check(share)
-    if share is None:
-        return tokens or 0
-    if tokens:
-        raise InputError(
-            f"The cached part of the prompt is stated twice, as {tokens:g} tokens and as a share "
-            f"of {share:g}; give --cached or {entry.option}, not both."
-        )
-    return round(share * prompt)
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
@@ -721,14 +602,3 @@ def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
     names = {field.name for field in fields(noun)} & DEFAULTS.keys()  # type: ignore[arg-type]
     drawn = {name: getattr(request, name) for name in names - {"draft", "drafted", "acceptance"}}
     return noun(**(drawn | computed))
-
-
-def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
-    """Member of an enumeration by its text, as of "office PC"; None without one."""
-    if text is None:
-        return None
-    try:
-        return kind(text.strip().casefold().removesuffix(" pc"))
-    except ValueError as error:
-        names = [str(member) for member in kind]
-        raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error

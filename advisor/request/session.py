@@ -184,3 +184,21 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
         drive=(values["spare_drive_gb"] or 0.0) * GIB,
         shape=shape,
     )
+
+
+def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
+    """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
+
+    Raises:
+        InputError: both are stated, or the share is outside its limits.
+    """
+    entry = INPUTS["cached_share"]
+    entry.check(share)
+    if share is None:
+        return tokens or 0
+    if tokens:
+        raise InputError(
+            f"The cached part of the prompt is stated twice, as {tokens:g} tokens and as a share "
+            f"of {share:g}; give --cached or {entry.option}, not both."
+        )
+    return round(share * prompt)

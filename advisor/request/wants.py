@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
-from advisor.errors import UnknownName
+from advisor.errors import InputError, UnknownName
+from advisor.model.thinking import Thinking
+
+Listed = TypeVar("Listed", bound=StrEnum)
 
 
 class Texts(StrEnum):
@@ -69,3 +73,31 @@ def maker_named(text: str | None) -> str:
         if maker.casefold() == text.strip().casefold():
             return maker
     raise UnknownName("maker", text, MAKERS, f"Allowed are {', '.join(MAKERS)}.")
+
+
+def listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
+    """Member of an enumeration by its text, as of "office PC"; None without one."""
+    if text is None:
+        return None
+    try:
+        return kind(text.strip().casefold().removesuffix(" pc"))
+    except ValueError as error:
+        names = [str(member) for member in kind]
+        raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error
+
+
+def tokens_thought(row: Thinking, wanted: Think, model: str) -> float:
+    """Tokens of reasoning of a model as they are wanted [tokens].
+
+    Raises:
+        InputError: thinking is to be off in a model that cannot stop.
+    """
+    if wanted is not Think.OFF:
+        tokens = {Think.SHORT: row.short_tokens, Think.LONG: row.long_tokens}
+        return tokens.get(wanted, row.usual_tokens) or 0.0
+    if row.thinks and not row.can_stop:
+        raise InputError(
+            f"{model} always thinks before it answers; give --thinking short or long, or take "
+            "another model."
+        )
+    return 0.0

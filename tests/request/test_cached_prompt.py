@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.errors import InputError
-from advisor.request.request import cached_tokens
+from advisor.request.session import cached_tokens
 
 
 def test_tokens_share_or_nothing() -> None:

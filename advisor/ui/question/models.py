@@ -16,7 +16,8 @@ from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.permission import check_path
 from advisor.request.command_line import command
-from advisor.request.request import Request, named_model
+from advisor.request.named import named_model
+from advisor.request.request import Request
 
 REMEMBERED = 900  # seconds until a file is read again [s]
 PASTED = "pasted: "
