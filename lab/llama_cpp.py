@@ -278,7 +278,7 @@ class TableColumns:
         each = zip(self._rows, families * (len(self._rows) // len(families)), strict=True)
         return np.array([self._of(row, constant, parameter, own) for row, own in each])
 
-    def value_of_each(self, constant: str, family: Names) -> Floats:
+    def value_by_family(self, constant: str, family: Names) -> Floats:
         """Value of a constant between the GPUs of each row, shape (rows,)."""
         return self.value(constant, family)
 

@@ -50,7 +50,7 @@ class Values(Protocol):
     def value(self, constant: str, family: str = "") -> Any:
         """Value of a constant, for all runs or of shape (runs,)."""
 
-    def value_of_each(self, constant: str, family: str) -> Any:
+    def value_by_family(self, constant: str, family: str) -> Any:
         """Value of a constant between GPUs, where runs each state their path."""
 
 
@@ -82,7 +82,7 @@ class Columns:
             return self._others
         return self._others.value(constant, family)
 
-    def value_of_each(self, constant: str, family: str) -> Any:
+    def value_by_family(self, constant: str, family: str) -> Any:
         """Value of a constant between GPUs: runs of one shape share their path."""
         return self.value(constant, family)
 

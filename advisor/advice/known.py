@@ -35,7 +35,7 @@ class Taught:
     @property
     def tells(self) -> bool:
         """Whether they tell something of the speed."""
-        lesson = self.estimate.of_token
+        lesson = self.estimate.token_lesson
         return lesson is not None and bool(lesson.narrower < TELLS)
 
 

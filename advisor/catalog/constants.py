@@ -200,7 +200,7 @@ class Constants:
         """Constants looked up in a recorded copy, each with its factors."""
         return tuple(scoped.rows for scoped in (self._looked_up or {}).values())
 
-    def of_pairs(self, classes: npt.NDArray[np.int_], gpus: npt.NDArray[np.int_]) -> "Constants":
+    def for_pairs(self, classes: npt.NDArray[np.int_], gpus: npt.NDArray[np.int_]) -> "Constants":
         """Copy whose values have one number for each pair of a class of formats and a GPU, shape
         (pairs,).
 
@@ -292,11 +292,11 @@ class Constants:
             rows=each[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
         )
 
-    def value_of_each(self, constant: str, families: Names) -> Any:
-        """Value of a constant, as `value` gives it, where each pair states its own family.
+    def value_by_family(self, constant: str, families: Names) -> Any:
+        """Value of a constant, where families are given one for each pair of `for_pairs`.
 
-        Paths between cards follow from figures, which pairs have of their own; GPUs name theirs by
-        machine.
+        Paths between cards are such families, as they follow from figures of each pair; the
+        families that `value` takes are one for each machine.
         """
         if self._pairs is None or isinstance(families, str):
             return self.value(constant, families)

@@ -179,7 +179,7 @@ class Estimate:
     @lazy
     def step(self) -> StepTime | None:
         """Time of a token by its parts; None for an impossible combination."""
-        return learnt(self._step, self.of_token)
+        return learnt(self._step, self.token_lesson)
 
     @lazy
     def _step(self) -> StepTime | None:
@@ -218,7 +218,7 @@ class Estimate:
     @lazy
     def prompt(self) -> StepTime | None:
         """Time of the prompt by its parts; None for an impossible combination."""
-        return learnt(self._prompt, self.of_prompt)
+        return learnt(self._prompt, self.prompt_lesson)
 
     @lazy
     def _prompt(self) -> StepTime | None:
@@ -229,12 +229,12 @@ class Estimate:
         return None
 
     @lazy
-    def of_token(self) -> Lesson | None:
+    def token_lesson(self) -> Lesson | None:
         """Correction of a token's time by known runs of the machine; None without one."""
         return self._lesson(self._step, prompt=False)
 
     @lazy
-    def of_prompt(self) -> Lesson | None:
+    def prompt_lesson(self) -> Lesson | None:
         """Correction of the prompt's time by known runs of the machine; None without one."""
         return self._lesson(self._prompt, prompt=True)
 
@@ -306,9 +306,9 @@ class Estimate:
         """Decoding speed with known runs of the machine, divided by the speed without them; None
         where none is known.
         """
-        if self.of_token is None:
+        if self.token_lesson is None:
             return None
-        return np.asarray(np.exp(-self.of_token.slower))
+        return np.asarray(np.exp(-self.token_lesson.log_ratio))
 
     @lazy
     def decode(self) -> uncertainty.Range | None:
@@ -352,7 +352,7 @@ class Estimate:
             served=prompt and not self.work.bench,
         )
         fitted = uncertainty.margins(time, run, constants, constant)
-        taught = self.of_prompt if prompt else self.of_token
+        taught = self.prompt_lesson if prompt else self.token_lesson
         if taught is not None:
             fitted = fitted.informed(taught.information)
         of_gpu, of_host = measured.doubt(self._software, prompt=prompt)

@@ -9,7 +9,7 @@ from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import (
     FlowTime,
     layer_seconds,
-    slower,
+    smooth_max,
     vectors,
 )
 from advisor.cost_model.schedule import Flow, Kernels, Route
@@ -172,7 +172,7 @@ def core_seconds(weights: Array, host: Host, constants: Constants) -> Array:
     ram = constants.value("tier_ram_share") * host.bandwidth.value
     each = constants.value("tier_core_rate", vectors(host)) * constants.value("tier_core_engine")
     cores = each * host.cores
-    return slower(weights / ram, weights / cores)
+    return smooth_max(weights / ram, weights / cores)
 
 
 def drive_seconds(

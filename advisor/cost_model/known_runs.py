@@ -233,7 +233,7 @@ OF_HOST = frozenset({Route.IN_PLACE, Route.PAGED, Route.STAGED})
 class Lesson:
     """Correction of a predicted time by known runs."""
 
-    slower: Array  # mean of log(time / predicted time)
+    log_ratio: Array  # mean of log(time / predicted time)
     narrower: Array  # standard deviation with them, as a share of that without
     information: Array  # what they add to 1 / half width^2 of an 80 % range
 
@@ -242,7 +242,7 @@ def learnt(time: StepTime | None, taught: Lesson | None) -> StepTime | None:
     """Time with all of its parts lengthened by a lesson; unchanged without one."""
     if time is None or taught is None:
         return time
-    factor = np.exp(taught.slower)
+    factor = np.exp(taught.log_ratio)
     parts: dict[str, Array] = {name: seconds * factor for name, seconds in time.parts.items()}
     return StepTime(total=time.total * factor, parts=parts, hidden=time.hidden * factor)
 
@@ -269,7 +269,7 @@ class Weighed:
         Ghahramani 2014, Student-t Processes as Alternatives to Gaussian Processes, lemma 3). So two
         runs agree that are both ten times too slow.
         """
-        off = np.array([run.slower for run in known])
+        off = np.array([run.log_ratio for run in known])
         together = _covariances(known)
         added = np.zeros(len(known))
         weights = np.ones(len(known))
@@ -305,7 +305,7 @@ def lesson(run: TimedRun, machine: Machine) -> Lesson | None:
     before = variance(run)
     left = np.clip(1.0 - explained / before, LEAST_WEIGHT, 1.0)
     return Lesson(
-        slower=np.tensordot(known_runs.moved, together, axes=1),
+        log_ratio=np.tensordot(known_runs.moved, together, axes=1),
         narrower=np.sqrt(left),
         information=(1.0 / left - 1.0) / (before * NORMAL**2),
     )

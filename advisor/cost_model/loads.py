@@ -57,8 +57,9 @@ class Load:
     flops: Array  # work on dense weights [FLOP]
     attention_flops: Array  # work on the cache [FLOP]
     expert_flops: Array  # work on routed experts [FLOP]
-    layers: Array  # number of repeating layers computed there, by their blocks (`PerLayer`)
-    matrices: Array  # matrices in them that each token is multiplied with, over Llama's seven
+    layers: Array  # number of repeating layers computed there, as frameworks start them
+    # the same as llama.cpp starts them, by their matrices: a layer with Llama's seven counts 1
+    matrices: Array
     expert_layers: Array  # number of layers with routed experts there
     state_layers: Array  # number of layers with a state (linear attention, state space) there
     per_expert: Array = 0.0  # tokens per routed expert that is read [tokens]

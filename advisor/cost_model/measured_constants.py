@@ -291,14 +291,14 @@ def kernel_note(software: Software, machine: Machine) -> str:
     effect = software.kernel
     if effect is None:
         return ""
-    slower = (
+    told = (
         f"Builds of llama.cpp before {backends.Build(effect.before)} have no fast kernel for "
         f"{effect.value} on {backends.Backend(machine.interface).label}: a token takes "
         f"{number(1.0 / effect.token)} times as long as with one."
     )
     if effect.instead:
-        return f"{slower} {effect.instead} has one."
-    return slower
+        return f"{told} {effect.instead} has one."
+    return told
 
 
 def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[str, float]:

@@ -30,7 +30,7 @@ class FlowTime:
 def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """Time of a GPU for the parts in its memory [s].
 
-    t = max( slower( W / (share S) , unpacking ) + further tokens ,
+    t = max( smooth_max( W / (share S) , unpacking ) + further tokens ,
              (F + F_e / share_e) / (share_f C) , products )
         + max( K / (share_kv S) , F_a / (share_a C) ) + scores 20 B / (share S)
         + fixed costs of the layers
@@ -50,7 +50,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     peak = gpu.peak_16_bit
     apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
     read = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
-    weights = slower(read, unpacking_seconds(load, gpu, constants))
+    weights = smooth_max(read, unpacking_seconds(load, gpu, constants))
     cache = load.kv / (constants.value("gpu_kv_share", family) * memory)
     work = padded_flops(load, gpu, constants)
     compute = work / (constants.value("gpu_flop_share", family) * peak)
@@ -104,7 +104,7 @@ def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     ggml-cuda/vecdotq.cuh handles 32 weights in some 60). Cards with much memory bandwidth beside
     their cores wait for these: an A100 reads 2,039 GB/s with 19.5 TFLOP/s, an MI50 1,024 with 13.3,
     a Jetson Orin Nano 102 with 2.1, an RTX 3090 936 with 35.6. Reading and unpacking overlap, so
-    `slower`, a smooth maximum, joins them.
+    `smooth_max` joins them.
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
@@ -198,7 +198,7 @@ def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> 
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """Time of the host's cores for the parts in RAM [s].
 
-    t = slower( t_ram , t_cores ) + max( K / S_ram , F_a (1 + o n) / C_a + K / (cores c h R) )
+    t = smooth_max( t_ram , t_cores ) + max( K / S_ram , F_a (1 + o n) / C_a + K / (cores c h R) )
         + layers (tau + cores tau_b) + expert layers tau_e + delta layers tau_s
     t_ram = W / S_ram,  t_cores = W / (cores c h r) + further FLOPs / (cores c h c_m C)
 
@@ -243,7 +243,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     )
     turning = load.kv / (cores * constants.value("core_cache_rate"))
     return FlowTime(
-        moving=slower(weights / ram, unpacking + further_flops(load, constants) / flops)
+        moving=smooth_max(weights / ram, unpacking + further_flops(load, constants) / flops)
         + np.maximum(load.kv / ram, attended / attention + turning),
         layers=load.layers
         * (constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores)
@@ -280,14 +280,14 @@ def further_flops(load: Load, constants: Constants) -> Array:
     )
 
 
-def slower(first: Array, second: Array) -> Array:
+def smooth_max(first: Array, second: Array) -> Array:
     """Smooth maximum of two times, longer than both where they are close: (a^p + b^p)^(1/p) [s]."""
     bent = np.asarray(first) ** SATURATION + np.asarray(second) ** SATURATION
     return np.asarray(bent ** (1.0 / SATURATION))
 
 
 def cores_alone(reached: Array, ram: Array) -> Array:
-    """Read rate of the cores without the limit of RAM, solved from `slower` [B/s]."""
+    """Read rate of the cores without the limit of RAM, solved from `smooth_max` [B/s]."""
     return np.asarray((reached**-SATURATION - ram**-SATURATION) ** (-1.0 / SATURATION))
 
 

@@ -72,11 +72,11 @@ def centred(time: StepTime, constants: Constants) -> StepTime:
     (lab/publishers.csv). Their cards have power limits, screens and other programs that cards of
     benches have not; none of these slows a link.
     """
-    slower = constants.value("centre")
-    if np.ndim(slower) == 0 and slower == 1.0:
+    centre = constants.value("centre")
+    if np.ndim(centre) == 0 and centre == 1.0:
         return time
     parts = {
-        name: seconds * slower if name in OF_CARD else seconds
+        name: seconds * centre if name in OF_CARD else seconds
         for name, seconds in time.parts.items()
     }
     added = sum((parts[name] - time.parts[name] for name in parts), start=np.zeros(()))
@@ -101,9 +101,9 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Consta
     if transfer is not Transfer.PAGEABLE:
         return moved / (rate * share) + moved / constants.value("host_copy")
     core = constants.value("pageable_copy")
-    slower = np.minimum(rate, core)
+    copied = np.minimum(rate, core)
     faster = np.maximum(link.pinned.value, core)
-    seconds = moved / (slower * share) + moved / constants.value("host_copy")
+    seconds = moved / (copied * share) + moved / constants.value("host_copy")
     return seconds + constants.value("staging_wait") * moved / faster
 
 
@@ -152,13 +152,15 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
             return FlowTime(moving=host_kernel_seconds(flow.load, machine.host, constants))
         return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
     gpu = machine.gpus[flow.device]
-    if flow.kernels is None:
-        time = gpu_seconds(flow.load, gpu, constants)
-        launch = constants.value("host_launch", machine.host.segment)
-        return FlowTime(moving=time.moving, layers=time.layers * launch)
-    if isinstance(flow.kernels, EngineKernels):
-        return engine_seconds(flow.load, gpu, flow.kernels, constants)
-    return kernel_seconds(flow.load, gpu, flow.kernels, constants)
+    match flow.kernels:
+        case None:
+            time = gpu_seconds(flow.load, gpu, constants)
+            launch = constants.value("host_launch", machine.host.segment)
+            return FlowTime(moving=time.moving, layers=time.layers * launch)
+        case EngineKernels() as kernels:
+            return engine_seconds(flow.load, gpu, kernels, constants)
+        case kernels:
+            return kernel_seconds(flow.load, gpu, kernels, constants)
 
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
@@ -228,14 +230,14 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
         return exchange.times * (hop + exchange.moved / (network.rate.value if network else np.inf))
     gpu = machine.gpus[-1]  # the slowest, for which unlike cards wait
     path = peer_path(gpu)
-    rate: Array = peer_rate(gpu) * constants.value_of_each("peer_share", path)
+    rate: Array = peer_rate(gpu) * constants.value_by_family("peer_share", path)
     if not exchange.reduces:
         return exchange.times * (constants.value("crossing") + exchange.moved / rate)
     further = exchange.gpus - 2
-    alone: Array = constants.value_of_each("all_reduce", path)
-    alone = alone + further * constants.value_of_each("all_reduce_further", path)
+    alone: Array = constants.value_by_family("all_reduce", path)
+    alone = alone + further * constants.value_by_family("all_reduce_further", path)
     sharing: Array = (
-        constants.value_of_each("peer_sharing", _or_else(path, generation(gpu))) * further
+        constants.value_by_family("peer_sharing", _or_else(path, generation(gpu))) * further
     )
     return exchange.times * (alone + exchange.moved / rate * (1.0 + sharing))
 

@@ -72,6 +72,6 @@ class KnownRun:
     host: str = ""  # name of the processor
 
     @property
-    def slower(self) -> float:
+    def log_ratio(self) -> float:
         """Logarithm of the measured time over the predicted time."""
         return math.log(self.predicted / self.measured)

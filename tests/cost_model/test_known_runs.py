@@ -79,7 +79,7 @@ def test_one_run_by_hand() -> None:
     # c = 0.3^2 = 0.09, C = V = 0.3^2 + 0.1^2 = 0.10: 0.9 of the distance, 1 - 0.81 of the variance
     learnt = taught(run(1.2))
     assert learnt is not None
-    assert float(learnt.slower) == pytest.approx(0.9 * math.log(1.2))
+    assert float(learnt.log_ratio) == pytest.approx(0.9 * math.log(1.2))
     assert float(learnt.narrower) == pytest.approx(math.sqrt(0.19))
     # The variance after it is 0.019: 1 / 0.019 - 1 / 0.10 = 42.6316, over 1.2816^2 = 1.642499.
     assert float(learnt.information) == pytest.approx(42.6316 / 1.642499, rel=1e-4)
@@ -92,7 +92,7 @@ def test_two_runs_by_hand() -> None:
     # = 0.473684 for each, and the variance 0.10 - 2 * 0.09 * 0.473684 = 0.0147368.
     learnt = taught(run(1.2), run(1.1))
     assert learnt is not None
-    assert float(learnt.slower) == pytest.approx(0.4736842 * math.log(1.2 * 1.1), rel=1e-6)
+    assert float(learnt.log_ratio) == pytest.approx(0.4736842 * math.log(1.2 * 1.1), rel=1e-6)
     assert float(learnt.narrower) == pytest.approx(math.sqrt(0.0147368 / 0.10), rel=1e-5)
 
 
@@ -106,7 +106,7 @@ def test_the_weight_of_a_run_four_times_too_slow_by_hand() -> None:
     assert weight == pytest.approx(0.009141, rel=1e-3)
     learnt = taught(run(4.0))
     assert learnt is not None
-    assert float(learnt.slower) == pytest.approx(0.09 / (0.10 + 10.84) * math.log(4.0), rel=1e-3)
+    assert float(learnt.log_ratio) == pytest.approx(0.09 / (0.10 + 10.84) * math.log(4.0), rel=1e-3)
 
 
 def test_a_fault_counts_once_another_run_agrees() -> None:
@@ -114,8 +114,8 @@ def test_a_fault_counts_once_another_run_agrees() -> None:
     together = taught(run(4.0), run(3.8))
     assert alone is not None
     assert together is not None
-    assert float(alone.slower) < 0.1 * math.log(4.0)
-    assert float(together.slower) > 0.8 * math.log(4.0)
+    assert float(alone.log_ratio) < 0.1 * math.log(4.0)
+    assert float(together.log_ratio) > 0.8 * math.log(4.0)
 
 
 def test_a_fault_among_sound_runs_is_told_from_them() -> None:
@@ -127,7 +127,7 @@ def test_a_fault_among_sound_runs_is_told_from_them() -> None:
 def test_a_run_as_predicted_moves_nothing_and_narrows() -> None:
     learnt = taught(run(1.0))
     assert learnt is not None
-    assert float(learnt.slower) == 0.0
+    assert float(learnt.log_ratio) == 0.0
     assert float(learnt.narrower) < 1.0
 
 
@@ -145,28 +145,28 @@ def test_more_runs_never_widen(shares: dict[str, float]) -> None:
 def test_the_order_of_runs_does_not_matter() -> None:
     runs = (run(1.1), run(4.0), run(0.8, ON_HOST), run(1.2))
     learnt = [taught(*order) for order in permutations(runs)]
-    slower = [float(each.slower) for each in learnt if each]
-    assert np.ptp(slower) < 1e-12
+    ratios = [float(each.log_ratio) for each in learnt if each]
+    assert np.ptp(ratios) < 1e-12
     assert np.ptp([float(each.narrower) for each in learnt if each]) < 1e-12
 
 
 def test_a_run_teaches_the_parts_that_it_took() -> None:
     other = taught(run(1.2), shares=ON_HOST)
     assert other is not None
-    assert float(other.slower) == 0.0
+    assert float(other.log_ratio) == 0.0
     assert float(other.narrower) == 1.0
     half = taught(run(1.2), shares={str(Route.RESIDENT): 0.5, str(Route.IN_PLACE): 0.5})
     whole = taught(run(1.2))
     assert half is not None
     assert whole is not None
-    assert 0.0 < float(half.slower) < float(whole.slower)
+    assert 0.0 < float(half.log_ratio) < float(whole.log_ratio)
 
 
 def test_runs_of_another_card_teach_nothing_of_this_one() -> None:
     assert taught(run(1.5, where=ELSEWHERE)) is None
     host = taught(run(1.2, ON_HOST, where=ELSEWHERE), shares=ON_HOST)
     assert host is not None, "the same processor is in both"
-    assert float(host.slower) > 0.0
+    assert float(host.log_ratio) > 0.0
 
 
 def test_a_range_that_is_narrow_already_is_narrowed_less() -> None:
@@ -193,5 +193,5 @@ def test_a_sweep_is_taught_like_its_points() -> None:
             run(1.2), shares={str(Route.RESIDENT): share, str(Route.IN_PLACE): 1.0 - share}
         )
         assert single is not None
-        assert swept.slower[place] == pytest.approx(float(single.slower))
+        assert swept.log_ratio[place] == pytest.approx(float(single.log_ratio))
         assert swept.narrower[place] == pytest.approx(float(single.narrower))

@@ -10,7 +10,7 @@ from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import Load
 from advisor.cost_model.measured_constants import attending, constants_on, mixed
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.processors import cores_alone, cpu_seconds, slower
+from advisor.cost_model.processors import cores_alone, cpu_seconds, smooth_max
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import EngineSpeed, Host
@@ -179,7 +179,7 @@ def test_reading_faster_than_ram_was_taken_to_be_is_believed() -> None:
 
 def test_cores_alone_inverts_the_combined_rate() -> None:
     cores = np.array([5e9, 20e9, 39e9, 100e9])
-    assert np.allclose(cores_alone(1.0 / slower(1.0 / 40e9, 1.0 / cores), 40e9), cores)
+    assert np.allclose(cores_alone(1.0 / smooth_max(1.0 / 40e9, 1.0 / cores), 40e9), cores)
 
 
 def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.processors import slower, unpacking_seconds
+from advisor.cost_model.processors import smooth_max, unpacking_seconds
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -55,7 +55,9 @@ class Parts:
     @property
     def seconds(self) -> float:
         """t_step = centre ( W / (share S) and unpacking + K / (share_kv S) + tau + t_token )."""
-        weights = float(slower(self.weights / (self.read_share * self.bandwidth), self.unpacking))
+        weights = float(
+            smooth_max(self.weights / (self.read_share * self.bandwidth), self.unpacking)
+        )
         cached = self.cache / (self.kv_share * self.bandwidth)
         return self.centre * (weights + cached + self.layers + self.token)
 
@@ -100,7 +102,7 @@ def lines() -> Iterator[str]:
     yield f"| S | {held.bandwidth / 1e9:.0f} GB/s | NVIDIA's whitepaper of GA102 |"
     yield f"| W / (share S) | {1e3 * reading:.2f} ms | share {held.read_share:.3f}, fitted |"
     yield f"| unpacking | {1e3 * held.unpacking:.2f} ms | by the GPU's cores, beside reading |"
-    yield f"| both | {1e3 * float(slower(reading, held.unpacking)):.2f} ms | a smooth maximum |"
+    yield f"| both | {1e3 * float(smooth_max(reading, held.unpacking)):.2f} ms | a smooth maximum |"
     yield f"| K / (share_kv S) | {1e3 * cached:.3f} ms | share {held.kv_share:.3f}, fitted |"
     yield f"| tau | {1e3 * held.layers:.2f} ms | kernels of 32 layers, started and waited for |"
     yield f"| t_token | {1e3 * held.token:.3f} ms | sampling, and the start of a step |"

@@ -13,7 +13,7 @@ from advisor.cost_model.processors import (
     cpu_seconds,
     gpu_seconds,
     matrices,
-    slower,
+    smooth_max,
     vectors,
 )
 from advisor.cost_model.schedule import (
@@ -293,13 +293,13 @@ def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Const
 
 def test_far_from_each_other_the_smaller_of_ram_and_cores_binds() -> None:
     # a thousandth of the other side adds 1000^-2.5 of it: nothing that shows in six digits
-    assert float(slower(1 / 40e9, 1 / 40e12)) == pytest.approx(1 / 40e9)
-    assert float(slower(1 / 40e12, 1 / 40e9)) == pytest.approx(1 / 40e9)
+    assert float(smooth_max(1 / 40e9, 1 / 40e12)) == pytest.approx(1 / 40e9)
+    assert float(smooth_max(1 / 40e12, 1 / 40e9)) == pytest.approx(1 / 40e9)
 
 
 def test_where_both_limits_meet_neither_is_reached() -> None:
     # (2 x 40^-2.5)^(1/2.5) = 2^0.4 / 40 = 1.3195 / 40
-    assert float(slower(1 / 40e9, 1 / 40e9)) == pytest.approx(2**0.4 / 40e9)
+    assert float(smooth_max(1 / 40e9, 1 / 40e9)) == pytest.approx(2**0.4 / 40e9)
 
 
 def test_a_published_sweep_over_threads_bends_as_ours() -> None:
@@ -307,7 +307,7 @@ def test_a_published_sweep_over_threads_bends_as_ours() -> None:
     # threads. With 2 threads the cores bind, more than 32 add nothing: the curve between is ours.
     measured = {2: 0.99, 4: 1.89, 8: 3.25, 16: 4.60, 32: 4.81}
     for threads, speed in measured.items():
-        ours = float(1.0 / slower(1.0 / 4.95, 2.0 / (threads * 0.99)))
+        ours = float(1.0 / smooth_max(1.0 / 4.95, 2.0 / (threads * 0.99)))
         assert ours == pytest.approx(speed, rel=0.06), threads
 
 

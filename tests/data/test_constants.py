@@ -113,7 +113,7 @@ def asked_for() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("value", "value_of_each", "row")
+        and node.func.attr in ("value", "value_by_family", "row")
     )
     firsts = (call.args[0] for call in calls if call.args)
     spreads = {

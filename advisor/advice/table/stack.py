@@ -247,7 +247,7 @@ def _timed(
     if run.runtime.takes_several_formats:
         model = run.model.layers_together.picked(request)
         pairs = taken(kind.machine, machine, np.size(kind.size))
-        picks = constants.of_pairs(request, machine)
+        picks = constants.for_pairs(request, machine)
         several = on_machines(plan, model, pairs, row, picks)
     else:  # Kernels of serving engines are named by the generation of all GPUs of a kind.
         shape = (len(run.contexts), np.size(kind.size))

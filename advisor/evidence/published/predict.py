@@ -384,9 +384,9 @@ def answer(row: PublishedRow, known: tuple[KnownRun, ...] = ()) -> dict[str, obj
     )  # fmt: skip
     few = " and ".join(written.unmeasured)
     told = [f"few have timed {few} on this backend: the range is wider"] if few else []
-    taught = written.of_token
+    taught = written.token_lesson
     if taught is not None:
-        told.append(f"by known runs {number(float(np.exp(-taught.slower)), 3)} times as fast")
+        told.append(f"by known runs {number(float(np.exp(-taught.log_ratio)), 3)} times as fast")
     cells = (
         row.cells.get("id", ""),
         *map(_number, speeds),

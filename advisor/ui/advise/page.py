@@ -60,7 +60,7 @@ def certainty(answer: Answer) -> Markup:
 
 def _tells(best: Estimate) -> bool:
     """Whether known speeds of the machine narrow the answer by much."""
-    return best.of_token is not None and bool(best.of_token.narrower < MUCH)
+    return best.token_lesson is not None and bool(best.token_lesson.narrower < MUCH)
 
 
 def _assumed(best: Estimate, machine: Machine) -> str:
