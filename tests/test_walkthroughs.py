@@ -24,7 +24,9 @@ STEP = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
-COPIED = ("advisor", "data", "docs", "tests", "lab", "benchmarks", ".streamlit")
+COPIED = ("advisor", "data", "docs", "tests", "lab", "benchmarks", "deploy", ".streamlit")
+LINT = (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("lint-imports",))
+"""Commands of `make lint` that take seconds: all but mypy."""
 
 
 @pytest.fixture
@@ -65,8 +67,13 @@ def printed(command: str, folder: Path) -> str:
     words = shlex.split(command)
     if words[0] == "pytest":
         words = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *words[1:]]
+    return passed([sys.executable, *words[1:]], folder)
+
+
+def passed(command: list[str], folder: Path) -> str:
+    """Output of a command that succeeds in the copy."""
     run = subprocess.run(
-        [sys.executable, *words[1:]],
+        command,
         cwd=folder,
         capture_output=True,
         text=True,
@@ -90,6 +97,8 @@ def test_a_walkthrough_is_whole(title: str, copy: Path) -> None:
             output = printed(line.removeprefix("$ "), copy)
         else:
             assert line in output
+    for tool, *arguments in LINT:
+        passed([str(Path(sys.executable).with_name(tool)), *arguments], copy)
 
 
 def test_the_four_changes_are_there() -> None:

@@ -45,9 +45,7 @@ OUTSIDE = frozenset(
 """Other tensors outside the layers, all read whole."""
 OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
 """Prefixes of the tensors of image and sound encoders."""
-TABLE = re.compile(
-    r"(?!.*(?:proj|norm)).*(?:engram_mhe|n_?gram|emb[de]\w*|table)s?", re.IGNORECASE
-)
+TABLE = re.compile(r"(?!.*(?:proj|norm)).*(?:engram_mhe|n_?gram|emb[de]\w*|table)s?", re.IGNORECASE)
 """Name of a table within a layer of which a token reads some rows: `engram_mhe`."""
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
