@@ -1,5 +1,11 @@
-"""A Hub on this machine: lists of models, listings of repositories, and parts of their files."""
+"""A Hub on this machine: lists of models, listings of repositories, and parts of their files.
 
+Its answers have the form of the real one's, which `tests/refresh/test_hub_form.py` has read by the
+Hub's own client: entries and their keys, pages with a Link, weights behind a redirect, errors by
+their code (https://huggingface.co/docs/hub/api; huggingface_hub 2.4.0).
+"""
+
+import hashlib
 import json
 import struct
 import threading
@@ -8,9 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 COMMIT = "c" * 40
+CONTENT = "/xet-bridge-us"  # place of large files, to which their addresses redirect
+MOST_OF_A_PAGE = 1000  # most entries of a page of a list, whatever its `limit` says
 Shapes = Mapping[str, tuple[int, ...]]  # shape of each tensor by name
 
 
@@ -49,8 +57,9 @@ class StandIn:
         """Body of an answer; None where there is no such thing."""
         if path == "/api/models":
             return self.listed(query)
-        if path.startswith("/api/models/") and path.endswith("/revision/main"):
+        if path.startswith("/api/models/"):
             return self.told(path.removeprefix("/api/models/").removesuffix("/revision/main"))
+        path = path.removeprefix(CONTENT).replace("/resolve/main/", f"/resolve/{COMMIT}/")
         name, _, file = path.lstrip("/").partition(f"/resolve/{COMMIT}/")
         if name in self.configs and file == "config.json":
             config = self.configs[name]
@@ -64,22 +73,59 @@ class StandIn:
             return self.listing
         if query["pipeline_tag"] != ["text-generation"]:
             return b"[]"
-        rows = [
-            {"id": name, "downloads": self.downloads.get(name, 0), "createdAt": "2026-11-28T04:00"}
-            for name in self.names()
-        ]
-        return json.dumps(rows[: int(query["limit"][0])]).encode()
+        first = int(query.get("cursor", ["0"])[0])
+        count = min(int(query["limit"][0]), MOST_OF_A_PAGE)
+        rows = [self.entry(name) for name in self.names()[first : first + count]]
+        return json.dumps(rows).encode()
+
+    def entry(self, name: str) -> dict[str, object]:
+        """A repository as a list has it."""
+        return {
+            "_id": hashlib.sha256(name.encode()).hexdigest()[:24],
+            "id": name,
+            "likes": 3,
+            "trendingScore": 1,
+            "private": False,
+            "downloads": self.downloads.get(name, 0),
+            "tags": ["transformers", "safetensors", "text-generation", "region:us"],
+            "pipeline_tag": "text-generation",
+            "library_name": "transformers",
+            "createdAt": "2026-11-28T04:00:00.000Z",
+            "modelId": name,
+        }
+
+    def link(self, path: str, query: Mapping[str, list[str]]) -> str:
+        """Address of the page behind one of a list; empty for the last."""
+        first = int(query.get("cursor", ["0"])[0])
+        behind = first + min(int(query["limit"][0]), MOST_OF_A_PAGE)
+        if behind >= len(self.configs) or query["pipeline_tag"] != ["text-generation"]:
+            return ""
+        further = {**{key: values[0] for key, values in query.items()}, "cursor": str(behind)}
+        return f"{self.url}{path}?{urlencode(further)}"
 
     def told(self, name: str) -> bytes | None:
         if name not in self.configs:
             return None
         counted = self.parameters.get(name, 0)
         config = self.answer(f"/{name}/resolve/{COMMIT}/config.json", {}) or b""
-        siblings = [{"rfilename": "config.json", "size": len(config)}]
+        blob = hashlib.sha256(config).hexdigest()
+        siblings = [{"rfilename": "config.json", "size": len(config), "blobId": blob[:40]}]
         if name in self.shapes:
-            siblings.append({"rfilename": "model.safetensors", "size": 2 * counted + 10**6})
-        weights = {"parameters": {"BF16": counted}} if counted else {}
-        told = {"id": name, "sha": COMMIT, "siblings": siblings, "safetensors": weights}
+            size = 2 * counted + 10**6
+            stored = {"sha256": blob, "size": size, "pointerSize": 135}
+            weights = {"rfilename": "model.safetensors", "size": size, "blobId": blob[:40]}
+            siblings.append({**weights, "lfs": stored})
+        told = {
+            **self.entry(name),
+            "sha": COMMIT,
+            "lastModified": "2026-11-28T05:00:00.000Z",
+            "gated": False,
+            "disabled": False,
+            "siblings": siblings,
+            "usedStorage": 10**6,
+        }
+        if counted:
+            told["safetensors"] = {"parameters": {"BF16": counted}, "total": counted}
         return json.dumps(told).encode()
 
 
@@ -97,12 +143,18 @@ class Handler(BaseHTTPRequestHandler):
         if held.down_after is not None and len(held.requested) > held.down_after:
             return self.send(503, b"{}")
         parts = urlsplit(self.path)
-        body = held.answer(parts.path, parse_qs(parts.query))
+        query = parse_qs(parts.query)
+        body = held.answer(parts.path, query)
         if body is None:
-            return self.send(404, b"{}")
+            missing = {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}
+            return self.send(401, b'{"error":"Repository not found"}', missing)
+        if parts.path == "/api/models" and (link := held.link(parts.path, query)):
+            return self.send(200, body, {"Link": f'<{link}>; rel="next"'})
+        if parts.path.endswith(".safetensors") and not parts.path.startswith(CONTENT):
+            return self.send(302, b"", {"Location": f"{CONTENT}{parts.path}"})
         wanted = self.headers.get("Range")
         if wanted is None:
-            return self.send(200, body)
+            return self.send(200, body, {"X-Repo-Commit": COMMIT, "ETag": '"a"'})
         first, last = map(int, wanted.removeprefix("bytes=").split("-"))
         told = {"Content-Range": f"bytes {first}-{last}/*"}
         return self.send(206, body.ljust(last + 1, b"\0")[first : last + 1], told)
@@ -112,7 +164,10 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815  the base class' name
 
 
 class Server(ThreadingHTTPServer):
