@@ -73,6 +73,7 @@ class ArchitectureSpec:
     shared_experts: int = 0  # experts that every token uses
     shared_intermediate: int = 0  # width of one of them; 0 for that of a routed expert
     shared_expert_gate: bool = False  # the shared expert's output is weighted by a gate
+    router_bias: bool = False  # the router has a correction for each expert
     dense_beside_experts: bool = False  # expert layers also have a dense feed-forward
     first_dense: int = 0  # layers at the start that are dense
     moe_every: int = 1  # every how many layers one has experts; the last of each run does
@@ -89,6 +90,8 @@ class ArchitectureSpec:
     # 1 (attention and feed-forward in parallel), 2, or 4 (norms after both too)
     norms_per_layer: int = 2
     norm_bias: bool = False  # norms have a bias (LayerNorm)
+    output_bias: bool = False  # the output head has a bias
+    embedding_norm: bool = False  # the embedding has a norm of its own
     published_params_b: float | None = None  # all parameters as published [1e9]
     published_active_b: float | None = None  # parameters a token uses as published [1e9]
     released: str = ""  # month of publication

@@ -339,7 +339,10 @@ def _embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
         positions = {"position_embd": (facts.hidden, facts.positions)}
     else:
         positions = {}
-    return Tensor.of_shapes(None, {"token_embd": (facts.hidden, facts.vocab), **positions})
+    table = Tensor.of_shapes(None, {"token_embd": (facts.hidden, facts.vocab), **positions})
+    if not facts.embedding_norm:
+        return table
+    return table + Tensor.of_shapes(None, {"token_embd_norm": facts.hidden}, bias=facts.norm_bias)
 
 
 def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
@@ -349,7 +352,8 @@ def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     else:
         head = {"output": (facts.hidden, facts.vocab)}
     norm = Tensor.of_shapes(None, {"output_norm": facts.hidden}, bias=facts.norm_bias)
-    return norm + Tensor.of_shapes(None, head)
+    bias: Shapes = {"output.bias": facts.vocab} if facts.output_bias else {}
+    return norm + Tensor.of_shapes(None, head) + Tensor.of_shapes(None, bias)
 
 
 def _norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
@@ -389,6 +393,7 @@ def _experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     gated = facts.shared_experts and facts.shared_expert_gate
     return (
         *Tensor.of_shapes(layer, router, bias=facts.ffn_bias),
+        *(Tensor.of_shapes(layer, {"exp_probs_b": facts.experts}) if facts.router_bias else ()),
         *_matrices(facts, layer, "_exps", width, stacked=facts.experts),
         *(Tensor.of_shapes(layer, projections) if latent else ()),
         *(_matrices(facts, layer, "_shexp", (hidden, shared)) if facts.shared_experts else ()),

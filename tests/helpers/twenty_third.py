@@ -284,7 +284,7 @@ def twenty_third() -> tuple[Unseen, ...]:
         Unseen(
             "tiiuae/Falcon-9-nano",
             {
-                **BASE,
+                **{key: value for key, value in BASE.items() if key != "intermediate_size"},
                 **TIED,
                 "model_type": "falcon",
                 "multi_query": True,

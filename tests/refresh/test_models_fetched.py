@@ -9,13 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from math import prod
 from pathlib import Path
 
 import pytest
 from stand_in_hub import StandIn, running
-from twenty_configs import Unseen, hub_of, unseen
-from twenty_more import CORRECTED, twenty_more
+from twenty_configs import ROPE, Unseen, hub_of, unseen
+from twenty_more import twenty_more
+from twenty_third import rank_of, twenty_third
 
 from advisor.catalog import renewed
 from advisor.cli.main import main
@@ -97,31 +97,44 @@ def test_each_has_its_true_bytes(model: Unseen, monkeypatch: pytest.MonkeyPatch)
     assert answered.file_bytes == 2 * model.weights
 
 
-def test_twenty_more_of_other_families_have_their_true_bytes(
+@pytest.mark.parametrize("further", [twenty_more(), twenty_third()], ids=["more", "third"])
+def test_more_of_other_families_have_their_true_bytes(
+    further: tuple[Unseen, ...],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     subtests: pytest.Subtests,
 ) -> None:
-    """Corrections of a router, a number for each expert, are buffers and no weights."""
-    further = twenty_more()
-    assert len(further) == 20
+    assert len(further) >= 20
     with running(hub_of(further)) as held:
         monkeypatch.setenv("HF_ENDPOINT", held.url)
         code, told = refreshed(capsys)
     assert code == 0
-    assert "20 rows kept" in told
+    assert f"{len(further)} rows kept" in told
     monkeypatch.setenv(OFFLINE, "1")
     for model in further:
         with subtests.test(model.name):
-            corrections = sum(
-                prod(shape) for name, shape in model.shapes.items() if name.endswith(CORRECTED)
-            )
             answered = find(model.name, "BF16-hf").model
-            assert answered.architecture.params == model.weights - corrections
-            assert answered.file_bytes == 2 * (model.weights - corrections)
+            assert answered.architecture.params == model.weights
+            assert answered.file_bytes == 2 * model.weights
             command = ["estimate", "--model", model.name, "--gpu", "RTX 3090", "--ram-gb", "32"]
             assert main([*command, "--json"]) == 0
             assert any(row["decode_tps"] for row in json.loads(capsys.readouterr().out))
+
+
+def test_entries_of_several_tokens_and_latent_ranks_by_layer_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with running(hub_of(twenty_third())) as held:
+        monkeypatch.setenv("HF_ENDPOINT", held.url)
+        assert main(["refresh", "models"]) == 0
+    monkeypatch.setenv(OFFLINE, "1")
+    plain, sparse, coarse, *_ = find("novel-lab/Pressed-1B").model.architecture.cache
+    # a key of 64 values, and an index key of 32: one for each 4 or 16 tokens behind a window of 128
+    assert (plain.key_values, plain.window) == (64, 128)
+    assert (sparse.key_values, sparse.state_values) == ((64 + 32) // 4, 128 * 64 // 2)
+    assert (coarse.key_values, coarse.value_values) == (64 // 16, 0)
+    ranked = find("novel-lab/Ranked-1B").model.architecture.cache
+    assert [layer.key_values for layer in ranked] == [rank_of(at) + ROPE for at in range(6)]
 
 
 def test_names_that_say_less_find_them(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:

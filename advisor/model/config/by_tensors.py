@@ -427,6 +427,8 @@ def _cache(config: Config, layer: int, roles: Mapping[str, Tensor], layers: int)
     index = roles["indexer.attn_k"].rows if "indexer.attn_k" in roles else 0
     if "attn_kv_a_mqa" in roles:
         return LayerCache(key_values=roles["attn_kv_a_mqa"].rows + index)
+    if SHARED_KEY in roles and config.states("compress_ratios"):
+        return _compressed_cache(config, layer, roles)
     window = _window(config, layer, layers)
     if "attn_k" in roles:
         keys = roles["attn_k"].rows
@@ -438,6 +440,25 @@ def _cache(config: Config, layer: int, roles: Mapping[str, Tensor], layers: int)
         keys = heads * _head_dim(config)
         return LayerCache(key_values=keys, value_values=keys, window=window)
     return LayerCache(state_values=_state(config, roles))
+
+
+SHARED_KEY = "attn_kv"  # a projection whose output is key and value of all heads
+
+
+def _compressed_cache(config: Config, layer: int, roles: Mapping[str, Tensor]) -> LayerCache:
+    """Cache of one key for all heads: an entry for each of the stated tokens behind a window, with
+    an index key where the layer has an index, as DeepSeek-V4's.
+    """
+    listed = config.numbers("compress_ratios")
+    compresses = any("compressor" in role and "index" not in role for role in roles)
+    indexed = any("index" in role for role in roles)
+    window = config.whole("window") or config.whole("max_context") or 0
+    return LayerCache.compressed(
+        roles[SHARED_KEY].rows,
+        listed[layer] if compresses and layer < len(listed) else 0,
+        window,
+        config.whole("index_dim") if indexed else 0,
+    )
 
 
 STATES = re.compile(

@@ -268,7 +268,7 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
     """
     if "attn_k_b" in roles:
         up = roles["attn_k_b"]
-        rank = roles["attn_kv_a_norm"].width
+        rank = (roles.get("attn_kv_a_norm") or roles["attn_v_b"]).width
         rope = roles["attn_kv_a_mqa"].rows - rank
         return up.rows / rank * (up.width + 2 * rank + 3 * rope)
     if "attn_output" in roles:
@@ -287,7 +287,7 @@ def recurrence_values(roles: Roles) -> float:
     With C channels of the convolution and D values out: max(2 C, 3 D) for gated DeltaNet, max(3 D +
     2 C, D + 3 C) for Mamba-2.
     """
-    if "ssm_conv1d" not in roles:
+    if not {"ssm_conv1d", "ssm_out"} <= roles.keys():
         return 0.0
     channels = roles["ssm_conv1d"].rows
     out = roles["ssm_out"].width
@@ -311,5 +311,7 @@ def _dense_values(roles: Roles, suffix: str) -> float:
     down = roles.get(f"ffn_down{suffix}")
     if down is None:
         return 0.0
-    gated = f"ffn_gate{suffix}" in roles or roles[f"ffn_up{suffix}"].rows == 2 * down.width
+    up = roles.get(f"ffn_up{suffix}")
+    apart = {f"ffn_gate{suffix}", f"ffn_gate_up{suffix}"} & roles.keys()
+    gated = bool(apart) or (up is not None and up.rows == 2 * down.width)
     return (3.0 if gated else 1.0) * down.width

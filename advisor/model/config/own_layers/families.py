@@ -481,6 +481,7 @@ def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:
         state=config.required("mamba_d_state"),
         rank=_step_rank(config, facts),
         taps=config.required("mamba_d_conv"),
+        norms=True,
     )
     period = config.required("attn_layer_period")
     offset = config.whole("attn_layer_offset")

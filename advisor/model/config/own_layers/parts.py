@@ -147,19 +147,22 @@ def short_convolution(facts: ArchitectureSpec, layer: int, taps: int) -> Mixing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MambaSizes:
-    """Sizes of Mamba-1: inner width, state values per channel, rank of the step, taps."""
+    """Sizes of Mamba-1: inner width, state values per channel, rank of the step, taps; whether its
+    step and state have norms, as Jamba's.
+    """
 
     inner: int
     state: int
     rank: int
     taps: int
+    norms: bool = False
 
 
 def mamba1(facts: ArchitectureSpec, layer: int, sizes: MambaSizes) -> Mixing:
-    """Mamba-1 [4] with Jamba's three norms: hidden x 2 D in, D x (rank + 2 state), D x hidden."""
+    """Mamba-1 [4], with three norms in Jamba: hidden x 2 D in, D x (rank + 2 state), D x hidden."""
     inner = sizes.inner
     hidden = facts.hidden
-    weights: Shapes = {
+    weights: dict[str, int | tuple[int, int]] = {
         "ssm_in": (hidden, 2 * inner),
         "ssm_conv1d": (sizes.taps, inner),
         "ssm_x": (inner, sizes.rank + 2 * sizes.state),
@@ -169,10 +172,9 @@ def mamba1(facts: ArchitectureSpec, layer: int, sizes: MambaSizes) -> Mixing:
         "ssm_d": inner,
         "ssm_dt.bias": inner,
         "ssm_conv1d.bias": inner,
-        "ssm_dt_norm": sizes.rank,
-        "ssm_b_norm": sizes.state,
-        "ssm_c_norm": sizes.state,
     }
+    if sizes.norms:
+        weights |= {"ssm_dt_norm": sizes.rank, "ssm_b_norm": sizes.state, "ssm_c_norm": sizes.state}
     state = inner * sizes.state + (sizes.taps - 1) * inner
     return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
