@@ -13,6 +13,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.formatting import aligned
 from advisor.machine.identify import Identified
 from advisor.model.architecture import Architecture
+from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
 from advisor.units import memory
 
@@ -39,8 +40,18 @@ def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
         kv_bytes=float(np.sum(cache) * work.users),
         context=float(work.context),
         kv_type=work.kv_type,
-        notes=[*resolved_model.notes, *work.context_notes(model)],
+        notes=[*resolved_model.notes, *_of_tables(model), *work.context_notes(model)],
     )
+
+
+def _of_tables(model: Model) -> Iterator[str]:
+    """Note on tables that take no room beside the layers."""
+    if model.tables:
+        kind = "of n-grams" if model.by_ngrams else "by layer"
+        yield (
+            f"{memory(model.tables)} of its weights are tables {kind}: a token reads a few rows of "
+            "them, and llama.cpp leaves them in RAM or in the file on the drive."
+        )
 
 
 def inputs(args: argparse.Namespace) -> None:

@@ -219,6 +219,11 @@ class Model:
         """Weights without the token table, which are the least that GPUs and RAM must hold [B]."""
         return self.file_bytes - self.embedding
 
+    @property
+    def tables(self) -> float:
+        """Tables by layer or of n-grams, of which a token reads a few rows [B]."""
+        return self.embedding * self.tables_share
+
     @lazy
     def _sums(self) -> dict[tuple[Group, ...], tuple[Floats, Floats]]:
         return {}

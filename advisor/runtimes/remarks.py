@@ -378,7 +378,7 @@ def _tables(estimate: Estimate) -> Iterable[str]:
     machine = estimate.machine
     if placement is None or not machine.gpus or not model.tables_share:
         return
-    size = memory(model.embedding * model.tables_share)
+    size = memory(model.tables)
     if model.by_ngrams:
         kind = "of n-grams"
     else:

@@ -150,7 +150,7 @@ def with_tables(model: Model, machine: Machine, room: Room, users: Array, *, asi
     cache = np.sum(room.cache, axis=-1) * np.asarray(users)
     needed = model.file_bytes + model.tied_copy + cache + room.drafter
     free = machine.gpu_memory * room.usable - room.working * machine.gpu_count
-    tables = model.embedding * model.tables_share
+    tables = model.tables
     in_ram = (tables <= machine.host.memory.value) & np.bool_(not machine.unified)
     share = np.where((needed > free) | (aside & in_ram), model.tables_share, 0.0)
     if DELTA not in operators(model.architecture):

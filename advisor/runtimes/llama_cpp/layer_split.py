@@ -180,8 +180,7 @@ def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, 
 
     It is empty where none stays there.
     """
-    tables = model.embedding * model.tables_share
-    lazy = np.where(tables > LAZY, model.tables_share, 0.0)
+    lazy = np.where(model.tables > LAZY, model.tables_share, 0.0)
     if rest is Location.DISK or not Settings.LOAD_MODES[settings.load_mode] or not np.any(lazy):
         return {}
     return {rest: 1.0 - lazy, Location.DISK: lazy}
