@@ -192,6 +192,15 @@ class TestModel:
         assert "4 of 128 experts" in out
         assert "source: https://" in out
 
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [("Gemma-4-E2B", "by layer"), ("deepseek-ai/DeepSeek-V4.1-Flash", "of n-grams")],
+    )
+    def test_tables_beside_the_layers_are_told(self, run, name: str, kind: str) -> None:
+        _, printed, _ = run("model", name)
+        assert f"of its weights are tables {kind}: a token reads a few rows" in printed
+        assert "tables" not in run("model", "Llama-3.1-8B")[1]
+
 
 class TestEstimate:
     """`estimate --model NAME`."""
@@ -447,15 +456,6 @@ class TestProbe:
         assert "advisor: Radeon RX 7900 XTX: its speed is taken from the catalogue." in err
 
     @pytest.mark.parametrize("error", [InputError("no model."), Refusal("not understood.")])
-    @pytest.mark.parametrize(
-        ("name", "kind"),
-        [("Gemma-4-E2B", "by layer"), ("deepseek-ai/DeepSeek-V4.1-Flash", "of n-grams")],
-    )
-    def test_tables_beside_the_layers_are_told(self, run, name: str, kind: str) -> None:
-        _, printed, _ = run("model", name)
-        assert f"of its weights are tables {kind}: a token reads a few rows" in printed
-        assert "tables" not in run("model", "Llama-3.1-8B")[1]
-
     def test_a_model_that_cannot_be_timed_costs_no_other_figure(self, run, error, monkeypatch):
         def measure(part, *rest, **more):
             if part == "engine":
