@@ -101,3 +101,14 @@ def test_an_unreadable_size_states_what_is_allowed(capsys) -> None:
     error = capsys.readouterr().err
     assert "--ram-gb" in error
     assert "24GB" in error
+
+
+def test_unlike_cards_are_shown_each_with_its_number(capsys) -> None:
+    for name in ("2x RTX 5090 + RTX 4090", "2x RTX 5090 + RTX 4090, Ryzen 9 7950X"):
+        assert main(["machine", name]) == 0
+        assert "GPU: 2x RTX 5090 + RTX 4090, 32 GB" in capsys.readouterr().out
+
+
+def test_a_board_without_published_figures_is_refused_with_the_reason(capsys) -> None:
+    assert main(["machine", "AMD BC-250"]) == 2
+    assert "publishes no figures" in capsys.readouterr().err

@@ -244,3 +244,26 @@ def test_a_speed_or_time_below_zero_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["- 31.4 t/s", "110-117 t/s pp512: 900 t/s", "Q4_K_M - 31.4 t/s"])
 def test_a_dash_before_a_blank_or_between_numbers_is_no_minus(text: str) -> None:
     refuse_negative(text)
+
+
+MISTRAL_RS = """
++----------------------+---------+--------+----------------+-------------+--------------+
+| model                | backend | test   | t/s            | ms/t        | concurrency  |
++----------------------+---------+--------+----------------+-------------+--------------+
+| mistralai/Mistral-7B | CUDA    | tg 256 | 114.583±0.142  | 8.727±0.011 | 4            |
++----------------------+---------+--------+----------------+-------------+--------------+
+| mistralai/Mistral-7B | CUDA    | pp 16  | 1178.947±8.105 | 0.848±0.006 | 1            |
++----------------------+---------+--------+----------------+-------------+--------------+
+"""
+
+
+def test_the_drawn_table_of_mistral_rs_is_of_that_engine() -> None:
+    tokens, prompt = read(MISTRAL_RS)
+    assert (tokens.tool, tokens.runtime) == ("mistral.rs bench", "mistral.rs")
+    assert (tokens.decode, tokens.output_tokens, tokens.users) == (114.583, 256, 4)
+    assert (prompt.prompt, prompt.prompt_tokens, prompt.decode) == (1178.947, 16, None)
+
+
+def test_a_drawn_border_ends_no_table() -> None:
+    drawn = as_table(GPU_BENCH).replace("\n| qwen", "\n+-----+-----+\n| qwen")
+    assert read(drawn)[0].decode == read(as_table(GPU_BENCH))[0].decode

@@ -8,6 +8,7 @@ References:
     [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21.
     [2] ggml-org/llama.cpp, tools/batched-bench/README.md; ikawrakow/ik_llama.cpp,
         examples/sweep-bench/README.md; both read 2026-11-28.
+    [3] EricLBuehler/mistral.rs, mistralrs-bench/src/main.rs, read 2026-11-28.
 """
 
 import csv
@@ -167,6 +168,7 @@ def _typed(text: str) -> float | str:
 # llama-batched-bench and llama-sweep-bench.
 
 PRINTED_BUILD = re.compile(r"^build: ([0-9a-f]{6,}) \((\d+)\)", re.MULTILINE)
+BORDER = re.compile(r"\s*\+[-=+]+\+\s*")  # line above and below rows of a drawn table
 RULE = re.compile(r"^[\s|:+-]+$")
 TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *d *(\d+))?", re.IGNORECASE)
 SIZES = {"gib": GIB, "mib": MIB}
@@ -177,7 +179,9 @@ TABLE_HEADS = frozenset({"t/s", "s_tg t/s"})
 def _of_tables(text: str) -> Iterator[EngineRun]:
     build = _printed_build(text)
     for row in _table_rows(text):
-        if "test" in row and "t/s" in row:
+        if "ms/t" in row and "concurrency" in row:
+            yield from _mistralrs_row(row)
+        elif "test" in row and "t/s" in row:
             yield from _bench_row(row, build)
         elif "s_tg t/s" in row:
             yield from _sweep_row(row)
@@ -196,6 +200,8 @@ def _table_rows(text: str) -> Iterator[dict[str, str]]:
     header: list[str] = []
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if BORDER.fullmatch(line):
+            continue
         if "|" not in line:
             header = []
         elif TABLE_HEADS & set(map(str.casefold, cells)):
@@ -227,6 +233,20 @@ def _bench_row(row: Mapping[str, str], build: Mapping[str, str]) -> Iterator[Eng
             **build,
         }
     )
+
+
+def _mistralrs_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
+    """Row of mistral.rs' bench: "tg 256" or "pp 16" of each of several users [3]."""
+    test = TEST.fullmatch(row.get("test", ""))
+    speed = _first_number(row.get("t/s", ""))
+    if test is None or not speed:
+        return
+    users = _first_number(row["concurrency"]) or 1.0
+    run = EngineRun(tool="mistral.rs bench", model=row.get("model", ""), runtime="mistral.rs")
+    if test[1].casefold() == "pp":
+        yield replace(run, prompt=speed, prompt_tokens=float(test[2]), users=users)
+    else:
+        yield replace(run, decode=speed, output_tokens=float(test[2]), users=users)
 
 
 def _sweep_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
