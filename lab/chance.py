@@ -52,7 +52,7 @@ from advisor.cost_model.known_runs import (
 from advisor.cost_model.uncertainty import NORMAL
 from advisor.errors import AdvisorError
 from advisor.evidence.accuracy import regimes
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 from lab import engines, llama_cpp, rounded, tiers, write

@@ -19,9 +19,9 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.workload import Workload
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.known import timed_tokens
-from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow, figure, stated
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine

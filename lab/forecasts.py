@@ -19,7 +19,7 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError
-from advisor.evidence.published.predict import Case
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import GPUS
 from advisor.model import resolve

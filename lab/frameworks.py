@@ -12,8 +12,8 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
+from advisor.evidence.published.case import SERVER, guessed_batch
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import SERVER, guessed_batch
 from advisor.evidence.published.row import PublishedRow, stated
 from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats

@@ -34,7 +34,9 @@ from advisor.evidence.accuracy.fresh import (
     constants_digest,
 )
 from advisor.evidence.accuracy.scoring import grouped, groups, stranger_score
-from advisor.evidence.published.predict import Case, answer, understood
+from advisor.evidence.published.case import Case
+from advisor.evidence.published.predict import answer
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.runtimes import MLX
 from lab import engines, rounded, write

@@ -20,8 +20,9 @@ import numpy as np
 
 from advisor.errors import AdvisorError
 from advisor.evidence.accuracy.scoring import PROMISED
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.known import runs_of
-from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.quantity import KnownRun
 from lab.published import published_rows, publisher_of

@@ -17,8 +17,9 @@ from advisor.cost_model.measured_constants import effect_factors, software_of
 from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import AdvisorError
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_catalog import SOLD_WITH_RAM
 from advisor.machine.machine import Machine

@@ -14,7 +14,7 @@ from pathlib import Path
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.loads import ForwardPass, step_load
 from advisor.cost_model.placement import Location
-from advisor.evidence.published.predict import Case
+from advisor.evidence.published.case import Case
 from advisor.model.architecture import Architecture, Group
 from advisor.units import GB, GIB
 

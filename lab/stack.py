@@ -11,7 +11,7 @@ import numpy.typing as npt
 from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Flow, Schedule
 from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
-from advisor.evidence.published.predict import Case
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.machine import Host, Machine
 from advisor.machine.quantity import Quantity

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from advisor.advice.diagnosis.results import BENCHES, BUILD, OF_BENCHES
 from advisor.errors import InputError
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import with_category
+from advisor.evidence.published.reading import with_category
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_form import OUTPUT, FormField, form_fields
 from advisor.evidence.published.tiered import engine_of

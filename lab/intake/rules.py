@@ -21,8 +21,9 @@ from advisor.advice.diagnosis.facts import other_model
 from advisor.advice.diagnosis.results import BENCHES
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import AdvisorError, InputError
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import COLUMNS, PublishedRow
 from advisor.evidence.published.run_form import AGREE, OUTPUT, form_fields
 from advisor.evidence.published.tiered import engine_of

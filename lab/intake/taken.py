@@ -6,7 +6,8 @@ from functools import cache
 
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.accuracy.fresh import constants_digest
-from advisor.evidence.published.predict import Case, answer
+from advisor.evidence.published.case import Case
+from advisor.evidence.published.predict import answer
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY as TIERED
 from lab.intake.rows import SentRun, is_llama_cpp, runs_of

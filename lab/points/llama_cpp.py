@@ -15,7 +15,7 @@ from advisor.cost_model.estimate import estimate
 from advisor.cost_model.measured_constants import doubt, software_of
 from advisor.cost_model.uncertainty import NEW, Margins, Range, margins
 from advisor.evidence.accuracy import regimes
-from advisor.evidence.published.predict import Case
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.quantity import Quantity
 from advisor.model import catalog

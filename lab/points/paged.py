@@ -20,7 +20,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy import regimes
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import Cell, PublishedRow, number
 from advisor.machine.machine import Disk, Machine
 from advisor.machine.quantity import Provenance, Quantity

@@ -1,6 +1,7 @@
 """Answers to rows of published runs, from their cells as text."""
 
-from advisor.evidence.published import predict
+from advisor.evidence.published import predict, reading
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.row import PublishedRow
 
 
@@ -8,5 +9,5 @@ def answer(cells: dict[str, str]) -> dict[str, object]:
     return predict.answer(PublishedRow(cells))
 
 
-def understood(cells: dict[str, str]) -> predict.Case:
-    return predict.understood(PublishedRow(cells))
+def understood(cells: dict[str, str]) -> Case:
+    return reading.understood(PublishedRow(cells))

@@ -12,7 +12,7 @@ from advisor.catalog.csv_tables import DATA
 from advisor.catalog.records import csv_text
 from advisor.cost_model.uncertainty import NEW, THIN, Margins
 from advisor.evidence.accuracy.scoring import ROLLING
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 from benchmarks.earned_factors import worths

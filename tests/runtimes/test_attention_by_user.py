@@ -12,7 +12,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.reading import understood
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

@@ -10,7 +10,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine

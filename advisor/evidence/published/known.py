@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
-from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.case import Case
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow, figure, stated
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.quantity import KnownRun

@@ -8,8 +8,8 @@ from published_rows import answer, understood
 
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.evidence.published import run_settings
+from advisor.evidence.published.case import guessed_batch
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import guessed_batch
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, DEEPSPEED

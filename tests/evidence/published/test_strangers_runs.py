@@ -5,7 +5,8 @@ import re
 from hardware_names import sample
 
 from advisor.evidence.published.machine import stated_gpus
-from advisor.evidence.published.predict import answer, understood
+from advisor.evidence.published.predict import answer
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.by_name.named import named
 

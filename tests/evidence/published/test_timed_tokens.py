@@ -2,8 +2,9 @@
 
 import pytest
 
+from advisor.evidence.published.case import Case
 from advisor.evidence.published.known import TimedTokens, runs_of, timed_tokens
-from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 
 SERVED = {
