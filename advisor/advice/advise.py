@@ -19,6 +19,7 @@ from advisor.advice.decision import (
     WORTH_TRYING,
     Decision,
     Situation,
+    cheaper_of,
     decide,
     free_step,
     rival_of,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from advisor.advice.next_run import NextRun
     from advisor.advice.table.buys import Buys
     from advisor.advice.table.candidate import Candidate
+    from advisor.advice.task import Task
 
 
 def advise(
@@ -95,14 +97,20 @@ def advise(
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
-    money = _read_by(money or MoneyInputs(), work, session)
-    settings = settings or Settings()
-    estimates, best, faster = _estimated(model, machine, work, settings, chosen, placement)
+    described = (settings or Settings(), chosen, placement)
+    money = _read_by(money or MoneyInputs(), session)
+    estimates, best, faster = _estimated(model, machine, work, *described)
+    every = _of_all_agents(work, session)
+    _, together, edits = _estimated(model, machine, every, *described)
+    if together is None:
+        every = work
+        together = best
+        edits = faster
     here = owned or machine
     question = Question(
         model=model,
         machine=here,
-        work=work,
+        work=every,
         runtimes=(chosen,) if chosen else VALUED,
         money=money,
         ownership=as_rented(ownership or Ownership(form=here.form), here),
@@ -111,11 +119,11 @@ def advise(
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
     if best is None and chosen is not None and machine.system == OperatingSystem.WINDOWS:
-        faster = _in_linux(model, machine, work, settings, chosen)
-    kept = speed_of(best) if best else None
+        edits = faster = _in_linux(model, machine, work, described[0], chosen)
+    kept = speed_of(together) if together else None
     if other:
         kept = None if nothing else machine_speed(question)
-    options_found = permitted(options(question, kept, () if other else faster), wants)
+    options_found = permitted(options(question, kept, () if other else edits), wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
     users = float(work.users) if session is None else 1.0
     demand = demand_of(users, money, wants).beside(options_found[0])
@@ -123,21 +131,17 @@ def advise(
     case = _case(options_found, demand, instead)
     if not other:
         case = replace(case, sale=_sale(question, case.kept))
-    for_code = session is not None or bool(FOR_CODE.search(model.name))
-    case = _completed(case, question, wants, chosen, for_code=for_code)
+    case = _completed(case, question, wants, chosen, session)
     if request is not None:
         case = _with_fleets(case, question, request, chosen)
     decision = decide(case)
-    decision = replace(decision, rival=rival_of(case, decision))
+    decision = replace(
+        decision, rival=rival_of(case, decision), drawback=cheaper_of(case, decision)
+    )
     choice = _choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
-    task = None
-    if best is not None and session is not None:
-        from advisor.advice.task import task_of  # loaded only for a session
-
-        task = task_of(best, session)
     return Advice(
         candidates=_candidates(question, case),
         title=title_of(model, machine),
@@ -153,19 +157,38 @@ def advise(
         question=question,
         elsewhere=other,
         served=readers(best, money.reading_tps) if best and float(work.users) > 1 else None,
-        task=task,
+        task=_task(best, session),
         chosen=chosen,
         placement=placement,
     )
 
 
-def _read_by(money: MoneyInputs, work: Workload, session: AgentSession | None) -> MoneyInputs:
+def _of_all_agents(work: Workload, session: AgentSession | None) -> Workload:
+    """Request of all agents of a session at the same time, where the server holds fewer of their
+    conversations: a slot for each is free, so purchases compete with what this machine gives to
+    all.
+    """
+    if session is None:
+        return work
+    return replace(work, users=session.agents)
+
+
+def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
+    """Task of a session, in the best placement; None without one."""
+    if best is None or session is None:
+        return None
+    from advisor.advice.task import task_of  # loaded only for a session
+
+    return task_of(best, session)
+
+
+def _read_by(money: MoneyInputs, session: AgentSession | None) -> MoneyInputs:
     """Money with the reading speed of each answer: one person follows several agents, and reads
     each so much more slowly.
     """
     if session is None:
         return money
-    return replace(money, reading_tps=money.reading_tps / float(work.users))
+    return replace(money, reading_tps=money.reading_tps / session.agents)
 
 
 def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
@@ -205,7 +228,11 @@ def _sale(question: Question, kept: Option) -> Option | None:
 
 
 def _completed(
-    case: Situation, question: Question, wants: Wants, chosen: Runtime | None, *, for_code: bool
+    case: Situation,
+    question: Question,
+    wants: Wants,
+    chosen: Runtime | None,
+    session: AgentSession | None,
 ) -> Situation:
     """The case with what it needs further: several answers at once, or other models, for code by
     coding tests.
@@ -215,6 +242,9 @@ def _completed(
         return _many_at_once(case, question, wants, chosen)
     if counted or question.ownership.nothing or case.instead:
         return case
+    if session is not None:
+        case = replace(case, alone_tps=case.reading_tps * float(question.work.users))
+    for_code = session is not None or bool(FOR_CODE.search(question.model.name))
     return _with_models(case, question, for_code=for_code)
 
 
@@ -284,9 +314,16 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
     another = best_rated(*nouns, least, as_well=True, for_code=for_code)
     closest = None
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
-    if another is None and lost:
-        closest = best_rated(*nouns, reading, as_well=False)
+    if another is None and (lost or _waits_for_nothing_else(case)):
+        closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
     return replace(case, another=another, closest=closest, model=question.model.name)
+
+
+def _waits_for_nothing_else(case: Situation) -> bool:
+    """Whether who waits finds neither a free setting nor a purchase that helps."""
+    return not serves(case.kept, case.reading_tps) and not (
+        case.step or case.stopped or case.choice.safe or case.allowed_apis
+    )
 
 
 def _many_at_once(

@@ -16,7 +16,7 @@ from advisor.advice.table.choice import (
     DOUBLED,
     FASTER,
     FEW_HOURS,
-    HALF_AN_HOUR_A_DAY,
+    LEAVES_A_LOT,
     NOTABLE,
     RENT_FIRST,
     RENT_LESS,
@@ -29,6 +29,9 @@ from advisor.advice.table.choice import (
 )
 from advisor.advice.table.demand import LATE, Crowd, Demand
 from advisor.advice.table.option import FELT, Option, OptionKind
+from advisor.advice.table.rules import many_run
+from advisor.machine.machine import Gpu
+from advisor.request.money import discrete
 from advisor.request.wants import Texts
 
 WORTH_TRYING = 1.25
@@ -64,6 +67,9 @@ class Situation:
     closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
     instead: str = ""  # why the chosen runtime refuses, and another that runs it
     sale: Option | None = None  # cheaper or fewer cards that do the same
+    # speed at which somebody reads a single answer, where several agents are followed at once; 0
+    # where that is `reading_tps` [tokens/s]
+    alone_tps: float = 0.0
 
     @property
     def kept(self) -> Option:
@@ -178,6 +184,8 @@ class Decision:
     # what would do as well, since to buy and not to buy are told apart by less than predictions
     # err; None where the decision is clear
     rival: Option | None = None
+    # purchase for notably less that does as much, and that an expert finds odd; None without one
+    drawback: Option | None = None
 
     @property
     def rests_on_demand(self) -> bool:
@@ -237,6 +245,8 @@ def _finishing(case: Situation) -> Option | None:
 def _cheapest_met(case: Situation) -> Option | None:
     """The cheapest that meets the demand: bought, as long as nobody would rent first; rented where
     the machine is rented now, texts may leave, or a purchase is dear; called where texts may leave.
+
+    What is only just in time is left to what is in time though predictions err.
     """
     able = [
         option
@@ -246,6 +256,8 @@ def _cheapest_met(case: Situation) -> Option | None:
         and not option.odd
         and case.demand.met_by(option)
     ]
+    sure = [each for each in able if FELT * case.demand.load(each) <= 1.0]
+    able = sure or able
     anywhere = case.demand.wants.texts is Texts.ANYWHERE
     bought = [option for option in able if option.kind in BOUGHT]
     rents = [option for option in able if option.kind is OptionKind.RENT]
@@ -310,9 +322,9 @@ def _thoughtless(case: Situation) -> Option | None:
     return None
 
 
-def _half_an_hour_a_day(case: Situation) -> Option | None:
-    """A purchase that saves half an hour a day beside every free setting, thinking off too."""
-    if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case, HALF_AN_HOUR_A_DAY):
+def _hours_saved(case: Situation) -> Option | None:
+    """A purchase that saves hours of a month beside every free setting, thinking off too."""
+    if case.choice.saves < FEW_HOURS or _as_good_model(case, FEW_HOURS):
         return None
     return _or_api(case, case.choice.safe)
 
@@ -408,7 +420,7 @@ RULES = (
     Rule("in time without thought", _thoughtless_in_time),
     Rule("finishes", _finishing),
     Rule("serves all", _served),
-    Rule("half an hour a day", _half_an_hour_a_day),
+    Rule("hours saved", _hours_saved),
     Rule("stop thinking", _thoughtless),
     Rule("free setting", _free),
     Rule("API", _called),
@@ -438,7 +450,7 @@ def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
     return Decision(rule=KEEP, beside=_beside(case, None))
 
 
-OF_PURCHASES = ("half an hour a day", "free setting", "slower setting", "purchase", KEEP)
+OF_PURCHASES = ("hours saved", "free setting", "slower setting", "purchase", KEEP)
 """Rules that decide whether something is bought."""
 
 
@@ -465,7 +477,54 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
     able = worth_buying([kept, *rows], case.reading_tps, replies, step)
     if bought:
         return None if able else case.kept
-    return sensible(able, case.reading_tps)
+    return sensible(able)
+
+
+CHEAPER = 0.75
+"""Share of a price from which down an odd purchase is named beside the one that is decided for;
+assumed."""
+
+
+def cheaper_of(case: Situation, decision: Decision) -> Option | None:
+    """Purchase that an expert finds odd, and that does as much as the one decided for at a notably
+    lower price; where nothing is bought for a stated budget, the best odd one within it. None
+    without one.
+    """
+    odd = [
+        option
+        for option in case.options[1:]
+        if option.kind in BOUGHT
+        and option.odd
+        and option.priced
+        and (option.upfront or 0.0) > 0
+        and many_run(option.bought, _had(case))
+    ]
+    decided = decision.option
+    if decided is not None and decided.kind in BOUGHT:
+        most = CHEAPER * (decided.upfront or 0.0)
+        able = [each for each in odd if (each.upfront or 0.0) <= most]
+        able = [each for each in able if _does_as_much(case, each, decided)]
+        return min(able, key=lambda each: (len(each.odd), each.upfront or 0.0), default=None)
+    budget = case.demand.wants.max_usd
+    if not budget or case.choice.safe in case.options or case.demand.crowd is not Crowd.PEOPLE:
+        return None
+    able = [each for each in odd if each.pays and each.decode >= NOTABLE * case.best_kept.decode]
+    return min(able, key=_with_waiting, default=None)
+
+
+def _had(case: Situation) -> tuple[Gpu, ...]:
+    """Cards of the present machine; none where nothing is owned, or its GPU is a part of it."""
+    machine = case.kept.machine
+    return () if machine is None else discrete(machine)
+
+
+def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:
+    """Whether a purchase does the work that is asked for, or leaves one no more waiting."""
+    if case.demand.crowd is not Crowd.PEOPLE:
+        return case.demand.met_by(option)
+    if (decided.upfront or 0.0) - (option.upfront or 0.0) < LEAVES_A_LOT:
+        return False
+    return option.keeps_up and _with_waiting(option) <= _with_waiting(decided)
 
 
 def _scaled(option: Option, factor: float) -> Option:

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from advisor.advice.table.demand import LATE
-from advisor.advice.table.option import HARDWARE, Option, OptionKind, by_comparison, worth_a_word
+from advisor.advice.table.option import (
+    FELT,
+    HARDWARE,
+    Option,
+    OptionKind,
+    by_comparison,
+    worth_a_word,
+)
 from advisor.advice.table.turning import price_turns
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import money as money_words
@@ -23,12 +30,19 @@ RENT_LESS = 0.5
 RENT_SAVED = 250.0
 """Share of a rent below which another machine is worth moving to, and the least that it saves in a
 month [USD]."""
+SHORTER = 1.25
+"""Factor by which waiting must fall to be worth a purchase where hours are saved: beyond the error
+of predictions (`FELT`)."""
 DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
 HALF_AN_HOUR_A_DAY = 15.0
 """Waiting that a purchase saves in a month from which it is noticed whatever its speed, and bought
 rather than rented first [h]."""
-HALF_PRICE = 0.5
-"""Share of a price from which down a purchase that does nearly the same is taken; assumed."""
+LESS_WORTH = 0.5
+"""Share of the worth of an hour at which purchases are compared with one another: the low end of
+the range of what an hour is worth (`turning.inputs`), so that the dearer one pays in any case."""
+TIDY = 1.5
+"""Factor on the least cost with waiting within which people take what is simpler to build: fewer
+cards, alike, the whole model in them; assumed."""
 LEAVES_A_LOT = 1000.0
 """What a purchase must cost less to be worth the room, power and heat of a further card, or a part
 of the model in RAM [USD]; assumed."""
@@ -78,7 +92,7 @@ def choice_of(
         reason = f"Before anything is bought, a free change: {free.name}."
         return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
     reached = worth_buying(options, reading_tps, replies_per_day, free)
-    safe = sensible(reached, reading_tps)
+    safe = sensible(reached)
     if safe is not None:
         return Choice(
             safe=safe,
@@ -110,44 +124,50 @@ def worth_buying(
         and not reads_drive(option)
         and not _too_dear(option, replies_per_day, now)
         and _notable(option, now, enough=enough)
-        and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
+        and option.decode >= min(now.decode, FASTER * reading_tps)
+        and (free is None or _cautious(option) < _cautious(free))
     ]
     along = [option for option in usual if option.decode >= reading_tps]
     return along or [option for option in usual if option.decode >= reading_tps / 3]
 
 
-def sensible(reached: Sequence[Option], reading_tps: float) -> Option | None:
-    """Best of the purchases that people would make, unless one for half of its price does nearly
-    the same: whoever would not notice the difference pays the lower price. None of none.
+def sensible(reached: Sequence[Option]) -> Option | None:
+    """Best of the purchases that people would make; None of none.
+
+    It is the simplest to build of those that cost little more than the best, waiting included; of
+    several that are as simple, and cost hardly more, the one of which least is paid at once.
     """
-    best = min(reached, key=_order, default=None)
-    while best is not None and (less := _hardly_lesser(reached, best, reading_tps)):
-        best = min(less, key=_order)
+    if not reached:
+        return None
+    least = min(map(_cautious, reached))
+    most = max(TIDY * least, least + LEAVES_A_LOT / reached[0].use.money.purchase_months)
+    near = [option for option in reached if _cautious(option) <= most]
+    simplest = min(map(_simplicity, near))
+    best = _least_paid([option for option in near if _simplicity(option) == simplest])
+    for option in sorted(near, key=lambda each: each.upfront or 0.0):
+        if _leaves_a_lot(option, best) and _cautious(option) <= FELT * _cautious(best):
+            return option
     return best
 
 
-def _hardly_lesser(reached: Sequence[Option], best: Option, reading_tps: float) -> list[Option]:
-    """Purchases for at most half of the price of the best, beside which it is not notable; none
-    where the best costs nothing at once, as by a price that its owner stated.
-    """
-    most = HALF_PRICE * (best.upfront or 0.0)
-    if most <= 0:
-        return []
-    return [
-        option
-        for option in reached
-        if option.kind in BOUGHT
-        and (option.upfront or 0.0) <= most
-        and (_order(option)[:3] <= _order(best)[:3] or _leaves_a_lot(option, best))
-        and not _notable(best, option, enough=reads_along(option, reading_tps))
-    ]
+def _least_paid(alike: Sequence[Option]) -> Option:
+    """Purchase of which least is paid at once, of those that cost hardly more than the best."""
+    most = FELT * min(map(_cautious, alike))
+    near = [option for option in alike if _cautious(option) <= most]
+    return min(near, key=lambda option: (option.upfront or 0.0, _cautious(option)))
+
+
+def _cautious(option: Option) -> float:
+    """Cost of a month with waiting, of which an hour is worth less [USD/month]."""
+    worth = (1.0 - LESS_WORTH) * option.worth
+    return (option.compared or 0.0) - worth * (option.hours_lost or 0.0)
 
 
 def _leaves_a_lot(option: Option, best: Option) -> bool:
     """Whether a purchase of the same kind leaves so much that a further card, or a part of the
     model in RAM, is worth it.
     """
-    alike = _order(option)[0] <= _order(best)[0]
+    alike = _simplicity(option)[0] <= _simplicity(best)[0]
     return alike and (best.upfront or 0.0) - (option.upfront or 0.0) >= LEAVES_A_LOT
 
 
@@ -184,8 +204,8 @@ def _able(options: Sequence[Option]) -> Iterator[Option]:
 
 
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
-    """Whether people notice it beside what is kept or free: twice as fast, the first word twice as
-    soon where it is late, nobody waiting where some did, half the rent.
+    """Whether people notice it beside what is kept or free: hours less waiting, half
+    the waiting of who cannot read along, nobody in a queue where some were, half the rent.
     """
     if option.kind is OptionKind.RENT:
         now = kept.monthly or 0.0
@@ -196,20 +216,18 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     if reads_drive(kept) and not reads_drive(option):
         return True  # from the drive is no more than a hope
     saved = _saved(option, kept)
-    if _begins_sooner(option, kept) and saved >= FEW_HOURS:
+    if saved >= FEW_HOURS and _waits_less(option, kept, SHORTER):
         return True
-    if saved >= HALF_AN_HOUR_A_DAY and option.decode >= NOTABLE * kept.decode:
-        return True
-    return option.decode >= DOUBLED * kept.decode and (not enough or saved >= FEW_HOURS)
+    return not enough and _waits_less(option, kept, DOUBLED)
 
 
-def _begins_sooner(option: Option, kept: Option) -> bool:
-    """Whether the first word is late now, and would come in half the time."""
-    now = kept.speed
-    then = option.speed
-    if now is None or then is None or not begins_late(kept):
-        return False
-    return DOUBLED * then.first_token <= now.first_token
+def _waits_less(option: Option, kept: Option, factor: float) -> bool:
+    """Whether one waits so many times less with an option as with what is kept."""
+    then = option.hours_lost
+    now = kept.hours_lost
+    if then is None or now is None:
+        return option.decode >= factor * kept.decode
+    return factor * then <= now
 
 
 def _saved(option: Option, kept: Option) -> float:
@@ -225,14 +243,18 @@ def _too_dear(option: Option, replies_per_day: float, kept: Option) -> bool:
 
 
 def _order(option: Option) -> tuple[bool, bool, int, bool, bool, float, float]:
-    """Sort key: into the present machine, the whole model, one card before two, alike before unlike
-    ones, then cost.
+    """Sort key: what is simpler to build, then cost."""
+    return (*_simplicity(option), *by_comparison(option))
+
+
+def _simplicity(option: Option) -> tuple[bool, bool, int, bool]:
+    """Sort key of how simple a purchase is to build: into the present machine, the whole model, one
+    card before two, alike before unlike ones.
     """
     part = option.kind is not OptionKind.CHANGE and not (option.speed and option.speed.whole)
     machine = option.machine
     unlike = machine is not None and len({gpu.name for gpu in machine.gpus}) > 1
-    count = len(option.bought)
-    return (option.kind is OptionKind.MACHINE, part, count, unlike, *by_comparison(option))
+    return option.kind is OptionKind.MACHINE, part, len(option.bought), unlike
 
 
 def why(option: Option) -> str:

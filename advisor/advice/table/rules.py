@@ -188,6 +188,11 @@ def lesser(cards: tuple[Gpu, ...], had: tuple[Gpu, ...]) -> tuple[str, ...]:
     return _reads_slower(had), _less_memory(cards, had)
 
 
+def many_run(cards: Iterable[Gpu], had: Sequence[Gpu]) -> bool:
+    """Whether many run cards as those that are bought, of the maker of those that one has."""
+    return not any(sentence for card in cards for sentence in _of_makers(card, tuple(had)))
+
+
 def _slower(cards: Iterable[Gpu], had: Sequence[Gpu]) -> bool:
     """Whether each of some cards reads its memory notably slower than the first that one has."""
     most = float(had[0].bandwidth.value)

@@ -75,7 +75,9 @@ class VerdictText:
     gives: str  # first line: what the machine gives
     way: str  # second line: what an answer takes, and the best way out
     assumptions: str  # what both are counted with
-    candidates: tuple[str, ...] = ()  # a sentence on each purchase that somebody asks about
+    # a sentence on cards that stand idle, on a cheaper purchase with a drawback, and on each that
+    # somebody asks about
+    candidates: tuple[str, ...] = ()
 
     overloaded: bool = False  # it cannot answer all replies of a day
 
@@ -174,7 +176,7 @@ def verdict(advice: Comparison) -> VerdictText:
         gives=gives,
         way=way,
         assumptions=counted,
-        candidates=_of_candidates(advice),
+        candidates=(*_remarks(advice), *_of_candidates(advice)),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
 
@@ -191,6 +193,13 @@ def _rivals(advice: Comparison) -> list[str]:
         return [CLOSE.format("keeping what you have")]
     name = f"{plain(rival.name)}{after_name(rival, ' in its place')}"
     return [CLOSE.format(f"{name} for {money_words(rival.upfront or 0.0)}"), CLOSE.format(name)]
+
+
+def _remarks(advice: Comparison) -> tuple[str, ...]:
+    """Sentences on cards that stand idle, and on a cheaper purchase with a drawback."""
+    from advisor.advice.words.remarks import remarks
+
+    return tuple(remarks(advice))
 
 
 def _of_candidates(advice: Comparison) -> tuple[str, ...]:
@@ -254,6 +263,8 @@ def _worked(advice: Comparison, best: Estimate) -> str:
     if demand.crowd is Crowd.BATCH:
         there = demand.money.hours_there
         work = duration(load * there * 3600)
+        if kept.use.work.users <= 1:
+            speed = f"one by one at {speed}"
         if met:
             return f"Done in {work} of the {number(there)} hours: {speed}."
         return f"Does not finish: {work} of work for {number(there)} hours, {speed}."
@@ -264,7 +275,7 @@ def _worked(advice: Comparison, best: Estimate) -> str:
     if load <= BUSY:
         return f"Answers {rate}, but {' and '.join(demand.unmet_by(kept))}: {each}."
     if load <= 1.0:
-        return f"Busy {percent(load)} of the time with {rate}, so they wait."
+        return f"Busy {percent(load)} of the time with {rate}: {each}."
     users = kept.use.work.users
     together = f"{users:.0f} at once" if users > 1 else "one by one"
     return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."

@@ -1,11 +1,13 @@
 """Second line of a verdict: what is decided for, in sentences each shorter than the one before."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.decision import STOPS_THINKING, idle_usd
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
+from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import FASTER, begins_late
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, OptionKind
@@ -26,6 +28,7 @@ from advisor.request.wants import Texts
 from advisor.runtimes.compare import decode_tps
 from advisor.units import number
 
+KEEP = "Keep what you have."
 MOSTLY = 0.5  # share of an answer from which its first word is what one waits for
 NOTABLY = 1.1  # factor from which an earlier first word is told in place of a speed
 
@@ -38,13 +41,15 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
     if decision.rule in SAID:
         return SAID[decision.rule](advice)
     if decision.model is not None:
-        return _of_model(decision.model, advice)
+        model = _of_model(decision.model, advice)
+        beside = [*_within(advice), *_for_itself(advice)]
+        return [*(f"{way} {words}" for words in beside for way in model), *model]
     if option is None:
         return _nothing_bought(advice)
     if option.kind is OptionKind.API and advice.case.rented:
         return _in_place_of_rent(advice, option)
     if option.kind is OptionKind.API:
-        return _by_api(option)
+        return _with_free(_by_api(advice, option), advice)
     if option.is_free_setting:
         return _free(advice, option)
     bought = _with_free(_bought(option, kept, decode), advice)
@@ -77,7 +82,7 @@ def _nothing_bought(advice: Comparison) -> list[str]:
     if another is not None and another.speed.decode >= FASTER * reading_tps:
         first, *shorter = _beside(another, advice)
         return [f"{reason} {first}".strip(), *shorter]
-    return [f"{_keep(kept)} {reason}".strip(), reason, _keep(kept)]
+    return [f"{_keep(kept)} {reason}".strip(), f"{KEEP} {reason}".strip(), reason, _keep(kept)]
 
 
 def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
@@ -141,11 +146,15 @@ def _thoughtless_in_time(advice: Comparison) -> list[str]:
 
 def _finished(advice: Comparison, option: Option) -> str:
     """How soon an option does work of a known amount."""
+    if advice.case.demand.crowd is Crowd.BATCH:
+        return f"done in {_taken_by(advice, option)}"
+    return f"busy {percent(advice.case.demand.load(option))} of the time"
+
+
+def _taken_by(advice: Comparison, option: Option) -> str:
+    """Time in which an option does a batch."""
     demand = advice.case.demand
-    load = demand.load(option)
-    if demand.crowd is Crowd.BATCH:
-        return f"done in {duration(load * demand.money.hours_there * 3600)}"
-    return f"busy {percent(load)} of the time"
+    return duration(demand.load(option) * demand.money.hours_there * 3600)
 
 
 def _finishing(advice: Comparison) -> list[str]:
@@ -154,7 +163,17 @@ def _finishing(advice: Comparison) -> list[str]:
     if option is None:
         return []
     if option.kind is OptionKind.API:
-        return _by_api(option)
+        return _by_api(advice, option)
+    words = _finishing_on(advice, option)
+    together = advice.case.together
+    if together is None or advice.case.demand.crowd is not Crowd.BATCH:
+        return words
+    even = f"Even {_running(together):.0f} at once take {_taken_by(advice, together)}."
+    return [*(f"{even} {way}" for way in words), *words]
+
+
+def _finishing_on(advice: Comparison, option: Option) -> list[str]:
+    """Hardware that does work of a known amount in time."""
     name = plain(option.name)
     gives = f"{name}{after_name(option, ' in its place')}"
     done = _finished(advice, option)
@@ -171,6 +190,7 @@ def _finishing(advice: Comparison) -> list[str]:
         return [
             f"{gives} for {price}: {each}, {done}.",
             f"{gives} for {price}: {each}.",
+            f"{gives} for {price}: {each.replace(' to each', '')}.",
             f"{gives} for {price}: {done}.",
         ]
     several = f"{_running(option):.0f} answers at once"
@@ -187,7 +207,7 @@ def _serving(advice: Comparison) -> list[str]:
     """What serves every user, with its speed, wait and price."""
     option = advice.decision.option
     if option is None or option.kind is OptionKind.API or option.speed is None:
-        return [] if option is None else _by_api(option)
+        return [] if option is None else _by_api(advice, option)
     users = f"{option.use.work.users:,.0f} users"
     first = duration(mean_first_word(option.speed, option.use.work))
     each = (
@@ -208,7 +228,7 @@ def _thoughtless(advice: Comparison) -> list[str]:
     option = advice.decision.option
     if option is None:
         return []
-    off = f"With {plain(option.name)}, {duration(option.answer_seconds)}."
+    off = f"With {briefly(option.name)}, {duration(option.answer_seconds)}."
     if option.name != STOPS_THINKING:
         return [off]
     step = advice.case.step
@@ -224,11 +244,19 @@ def _thoughtless(advice: Comparison) -> list[str]:
 BESIDE_FROM = 1.5  # factor of speed from which another model is named beside a free setting
 
 
-def _by_api(option: Option) -> list[str]:
-    """An API, its speed where it is published, and its month."""
+def _by_api(advice: Comparison, option: Option) -> list[str]:
+    """An API, its speed where it is published, and its month; of a session also each task, as a
+    reply is one of its turns.
+    """
     provider, _, name = option.name.partition(": ")
     speed = f", {number(option.speed.decode)} tokens a second" if option.speed else ""
     month = f"{money_words(option.monthly or 0.0)} a month"
+    replies = float(option.use.replies)
+    if advice.task is not None and replies:
+        turns = advice.task.session.turns
+        task = money_words(turns * (option.monthly or 0.0) / replies)
+        day = f"{number(option.use.money.replies_per_day)} turns a day"
+        month = f"{task} a task of {turns} turns, {month} at {day}"
     who = f"An API answers for {month}{speed}"
     return [f"{who}: {name or provider} by {provider}.", f"{who}."]
 
@@ -289,10 +317,17 @@ def _sold(advice: Comparison) -> list[str]:
     if option is None or option.speed is None:
         return []
     left = money_words(-(option.upfront or 0.0))
+    power = _power(advice.options[0])
+    called = _called_too(advice, 0.0)
     speed = number(option.speed.decode)
     if option.name == owned[0].name:
         sell = f"Sell one {option.name}: about {left} after fees. One alone writes {speed}."
-        return [*(f"{sell} {words}" for words in _called_too(advice, 0.0)), sell]
+        spent = f"Power now: {money_words(power)} a month."
+        return [
+            *(f"{sell} {spent} {words}" for words in called),
+            *(f"{sell} {words}" for words in called),
+            sell,
+        ]
     return [f"Sell it: {plain(option.name)} in its place writes {speed}, and {left} are left over."]
 
 
@@ -329,6 +364,20 @@ def _of_model(row: Runnable, advice: Comparison) -> list[str]:
     return _in_words(AS_HIGH, row, advice)
 
 
+def _for_itself(advice: Comparison) -> list[str]:
+    """What would have to be bought for the model asked for, where nothing runs it and another model
+    comes first; nothing elsewhere.
+    """
+    option = advice.case.choice.safe
+    if advice.options[0].speed is not None or option is None or option.speed is None:
+        return []
+    model = advice.question.model.name.rpartition("/")[2]
+    name = f"{plain(option.name)}{after_name(option, ' in its place')}"
+    price = price_at_once(option)
+    speed = f"{number(option.decode)} tokens a second"
+    return [f"For {model} itself: {name}, {speed} for {price}.", f"For itself: {name}, {price}."]
+
+
 def _beside(row: Runnable, advice: Comparison) -> list[str]:
     """Another model, named beside what is decided."""
     return _in_words(BESIDE, row, advice)
@@ -346,7 +395,16 @@ def faster_runtime(advice: Comparison) -> list[str]:
     faster = advice.faster_elsewhere
     if faster is None:
         return []
-    return [f"{faster.runtime.name} would give {number(decode_tps(faster))} here."]
+    gives = f"{faster.runtime.name} would give {number(decode_tps(faster))} here"
+    demand = advice.case.demand
+    if demand.crowd in (Crowd.PEOPLE, Crowd.BATCH):
+        return [f"{gives}."]
+    option = replace(advice.options[0], speed=speed_of(faster))
+    first = f"the first word after {duration(demand.first_word(option))}"
+    each = f"{gives} to each of {option.use.work.users:,.0f} users, {first}"
+    if demand.crowd is Crowd.TEAM:
+        return [f"{each}.", f"{gives}."]
+    return [f"{each}, busy {percent(demand.load(option))} of the time.", f"{each}.", f"{gives}."]
 
 
 def _free(advice: Comparison, option: Option) -> list[str]:
@@ -419,7 +477,7 @@ def _within(advice: Comparison) -> list[str]:
 
 def _with_free(bought: Sequence[str], advice: Comparison) -> list[str]:
     """Sentences on a purchase, the first of them with what is free and comes before it."""
-    return [*(f"{way} {words}" for way in bought for words in _free_first(advice)), *bought]
+    return [*(f"{way} {words}" for words in _free_first(advice) for way in bought), *bought]
 
 
 def _free_first(advice: Comparison) -> list[str]:
@@ -432,13 +490,23 @@ def _free_first(advice: Comparison) -> list[str]:
     for step in steps:
         if kept.answer_seconds >= BESIDE_FROM * step.answer_seconds:
             name = briefly(step.name)
-            return [f"Free first: {name}, {_given(step, kept)}.", f"Free first: {name}."]
+            return [f"Free first: {name}, {_reached(step, kept)}.", f"Free first: {name}."]
     another = _faster_model(advice, kept.decode)
     if another is None:
         return []
     name = another.model.name.rpartition("/")[2]
     speed = number(another.speed.decode)
     return [f"Free first: {name}, {speed} tokens a second.", f"Free first: {name}."]
+
+
+def _reached(step: Option, kept: Option) -> str:
+    """Time of an answer with a free setting where the prompt or thinking is what one waits for; its
+    speed elsewhere.
+    """
+    stops = step.use.money.thinking_tokens < kept.use.money.thinking_tokens
+    if stops or begins_late(kept):
+        return f"an answer in {duration(step.answer_seconds)}"
+    return _given(step, kept)
 
 
 def _bought(option: Option, kept: Option, decode: float) -> list[str]:
@@ -494,10 +562,11 @@ def _given(option: Option, kept: Option) -> str:
 
 
 def _answered(option: Option, kept: Option) -> str:
-    """Time of an answer with a purchase; empty where little of the present time goes to
-    thinking.
+    """Time of an answer with a purchase; empty where little of the present time goes to the prompt
+    or to thinking.
     """
-    if kept.thinking_seconds < LATE or option.speed is None:
+    waited = max(kept.thinking_seconds, kept.speed.first_token if kept.speed else 0.0)
+    if waited < LATE or option.speed is None:
         return ""
     return f": an answer in {duration(option.answer_seconds)}"
 
@@ -517,4 +586,4 @@ def _keep(kept: Option) -> str:
     if rent:
         return f"Keep what you have. Rent: {money_words(kept.monthly or 0.0)} a month."
     paid = f" Power: {money_words(_power(kept))} a month." if _power(kept) else ""
-    return f"Keep what you have.{paid}"
+    return f"{KEEP}{paid}"

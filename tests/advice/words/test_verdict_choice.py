@@ -251,17 +251,31 @@ def test_what_costs_thousands_is_rented_first_unless_it_answers_all_day() -> Non
     assert choice_of([kept(), usual], 10.0, few).safe is usual
 
 
-def test_a_purchase_is_named_from_twice_the_speed() -> None:
-    def as_fast(decode: float) -> Option:
-        faster = replace(FAST, decode=decode)
-        cost = USE.owned(NO_POWER, faster, usd=100)
-        price = Price(usd=100, date="2026-11", note="a card", sources=("a",))
-        option = question().option(OptionKind.REPLACE, "card", faster, cost, price)
-        return replace(option, kept=kept())
+def test_a_purchase_is_named_where_it_saves_hours_or_halves_the_waiting_by_hand() -> None:
+    # 40 answers a day for 30 days, the first word after t: 1,200 t / 3,600 hours
+    def beside(now: float, then: float) -> list[Option]:
+        here = replace(FAST, decode=5.0, first_token=now)
+        there = replace(FAST, decode=5.0, first_token=then)
+        present = question().option(OptionKind.KEEP, "kept", here, USE.owned(NO_POWER, here))
+        return [present, replace(card("card", 100), speed=there, kept=present)]
 
-    # 5 tokens/s now
-    assert choice_of([kept(), as_fast(9.9)], 4.0, 2000.0).safe is None
-    assert choice_of([kept(), as_fast(10.0)], 4.0, 2000.0).safe is not None
+    # who reads along at 4 tokens/s: 15 s sooner are 5 hours, 14 s are 4.7
+    assert choice_of(beside(40.0, 25.0), 4.0, 40.0).safe is not None
+    assert choice_of(beside(40.0, 26.0), 4.0, 40.0).safe is None
+    # 5 hours that are less than a fifth of the waiting are within the error of predictions
+    assert choice_of(beside(85.0, 70.0), 4.0, 40.0).safe is None
+
+
+def test_an_hour_of_half_its_worth_chooses_among_purchases_by_hand() -> None:
+    # 36 months: 3,600 and 900 USD are 100 and 25 a month; the dear one saves 4 hours more, 120 USD
+    # of 30 an hour, 60 of 15: less than the 75 that it costs more
+    owned = replace(kept(), speed=waiting(SLOW, 40.0))
+    cheap = replace(replaced(20.0, 900), kept=owned, speed=waiting(FAST, 5.0))
+    dear = replace(replaced(20.0, 3600), kept=owned, speed=waiting(FAST, 1.0))
+    assert choice_of([owned, dear, cheap], 10.0, 2000.0).safe is cheap
+    soon = replace(replaced(20.0, 3600), kept=owned, speed=FAST)
+    late = replace(replaced(20.0, 900), kept=owned, speed=waiting(FAST, 12.0))
+    assert choice_of([owned, soon, late], 10.0, 2000.0).safe is soon
 
 
 def replaced(decode: float, usd: float = 100, waiting: float = 0.0, whole: bool = True) -> Option:
@@ -494,8 +508,8 @@ def test_of_cards_alike_the_one_that_costs_less_is_chosen() -> None:
         assert (answer.safe, answer.cheapest) == (less, less)
 
 
-def test_a_first_word_in_half_the_time_is_worth_a_purchase_where_it_is_late_by_hand() -> None:
-    # 40 answers a day for 30 days wait 60 s each now: 20 hours; at 20 s 6.7 hours, 13.3 saved
+def test_a_first_word_that_comes_sooner_is_worth_a_purchase_by_hand() -> None:
+    # 40 answers a day for 30 days wait 60 s each now: 20 hours; at 20 s 6.7 hours, at 46 s 15.3
     late = replace(SLOW, decode=30.0, first_token=60.0)
     now = replace(kept(), speed=late, cost=USE.owned(NO_POWER, late))
 
@@ -504,6 +518,6 @@ def test_a_first_word_in_half_the_time_is_worth_a_purchase_where_it_is_late_by_h
         return replace(card("sooner", 300), speed=sooner, kept=now)
 
     assert worth_buying((now, beside(20.0)), 10.0, 40.0, None)
-    assert not worth_buying((now, beside(40.0)), 10.0, 40.0, None)
+    assert not worth_buying((now, beside(46.0)), 10.0, 40.0, None)
     early = replace(kept(), speed=replace(late, first_token=20.0))
-    assert not worth_buying((early, replace(beside(5.0), kept=early)), 10.0, 40.0, None)
+    assert not worth_buying((early, replace(beside(6.0), kept=early)), 10.0, 40.0, None)

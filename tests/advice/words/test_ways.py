@@ -21,14 +21,111 @@ def test_a_purchase_is_told_with_the_free_setting_that_comes_before_it() -> None
     advice = advised(**OWNER, think="long", replies_per_day=60.0)
     assert advice.choice.safe is not None
     assert advice.choice.safe.upfront
-    assert "Free first: Q3_K_M." in advice.verdict
+    assert "Free first: Q3_K_M" in advice.verdict
 
 
 def test_what_a_budget_buys_stands_beside_a_free_setting() -> None:
-    advice = advised(**OWNER, think="short", max_usd=700.0, texts="house")
+    advice = advised(**OWNER, think="short", max_usd=700.0, texts="house", replies_per_day=10.0)
     assert advice.choice.safe is not None
     assert advice.choice.safe.is_free_setting
     assert "Within $700: RTX" in advice.verdict
+
+
+def test_a_card_that_stands_idle_is_left_out_switched_off_or_sold() -> None:
+    # 12 GB of gpt-oss-20b lie in the 24 GB of the faster card
+    advice = advised(machine="RTX 3090 + P40, Ryzen 7 3700X, 32 GB DDR4", model="gpt-oss-20b")
+    (remark,) = advice.summary.candidates
+    assert remark.startswith("Leave P40 out of the run, where it stands idle: switch it off, or ")
+
+
+def test_a_cheaper_purchase_with_a_drawback_stands_beside_the_tidy_one() -> None:
+    # 63 GB and 12 conversations: four 3090 hold them in a PC that takes two large cards
+    advice = advised(
+        machine="2x RTX 3090, Ryzen 9 7950X, 64 GB DDR5",
+        model="gpt-oss-120b",
+        texts="house",
+        users=12,
+        requests_per_hour=240.0,
+        user_tps=20.0,
+        first_token_within=3.0,
+        prompt=2000,
+        output=400,
+        context=8192,
+        replies_per_day=1900.0,
+        days_per_week=5.0,
+    )
+    safe = advice.choice.safe
+    drawback = advice.decision.drawback
+    assert safe is not None
+    assert drawback is not None
+    assert not safe.odd
+    assert advice.case.demand.met_by(safe)
+    assert advice.case.demand.met_by(drawback)
+    assert (drawback.upfront or 0.0) <= 0.75 * (safe.upfront or 0.0)
+    assert "A third card hangs on a riser" in advice.verdict
+    assert "8.9 tokens a second to each" in advice.summary.gives
+
+
+def test_agents_with_fewer_slots_are_judged_by_what_the_machine_gives_to_all() -> None:
+    asks = {
+        "machine": "5070 ti 64gb", "model": "Mistral-Small-3.2-24B", "context": 32768,
+        "session": "swe-bench", "users": 3, "thinking_tokens": 1000,
+    }  # fmt: skip
+    decided = [advised(**asks, slots=slots).decision for slots in (1, 3)]
+    assert decided[0].rule == decided[1].rule
+    assert decided[0].option is not None
+    assert decided[1].option is not None
+    assert decided[0].option.name == decided[1].option.name
+
+
+def test_an_api_costs_by_the_task_too_where_a_reply_is_a_turn() -> None:
+    advice = advised(
+        machine="RTX 4090, 192 GB DDR5",
+        model="Qwen3-Coder-480B-A35B",
+        session="swe-bench",
+        replies_per_day=10.0,
+        texts="anywhere",
+    )
+    option = advice.decision.option
+    assert option is not None
+    # a month of 30 days is 300 turns; a task has 36
+    task = 36 * (option.monthly or 0.0) / 300
+    assert f"${task:.2f} a task of 36 turns" in advice.verdict
+    assert "at 10 turns a day" in advice.verdict
+
+
+def test_a_batch_that_even_several_at_once_do_not_finish_says_so() -> None:
+    advice = advised(
+        machine="RTX 3090, Ryzen 9 5950X, 64 GB DDR4",
+        model="Qwen3-32B",
+        texts="house",
+        think="off",
+        replies_per_day=40_000.0,
+        answer_hours=12.0,
+        prompt=1500,
+        output=300,
+        context=4096,
+    )
+    assert "one by one at" in advice.summary.gives
+    assert re.search(
+        r"Even \d+ at once take \d+ hours\. .+ answers at once: done in", advice.verdict
+    )
+
+
+def test_what_is_paid_for_work_that_is_due_is_in_time_though_predictions_err() -> None:
+    advice = advised(
+        **NOBODY,
+        model="Qwen2.5-32B",
+        replies_per_day=50_000.0,
+        days_per_week=1.0,
+        answer_hours=10.0,
+        prompt=1000,
+        output=300,
+        context=2048,
+    )
+    option = advice.decision.option
+    assert option is not None
+    assert advice.case.demand.load(option) <= 1 / 1.15
 
 
 def test_what_would_do_as_well_is_named() -> None:
@@ -52,7 +149,7 @@ def test_a_task_of_an_agent_is_told_after_the_setting_that_saves_most() -> None:
     task = advice.task
     assert task is not None
     assert task.saves[0].seconds > task.seconds / 3
-    assert re.search(r"Free: .+, a task in \d+ hours\.", advice.verdict)
+    assert re.search(r"Free first: .+, a task in \d+ hours instead of [\d.]+ days\.", advice.verdict)
 
 
 def test_who_counts_the_resale_of_a_dear_card_is_told_what_a_cheap_one_leaves_over() -> None:
