@@ -3,11 +3,12 @@
 It is the same to a request from every door.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -33,7 +34,15 @@ from advisor.advice.finder.runnable import FOR_CODE, best_rated, models_tried
 from advisor.advice.prices.price import Price, priced_name
 from advisor.advice.readers import readers
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import BOUGHT, Choice, choice_of, reads_drive, why, why_not
+from advisor.advice.table.choice import (
+    BOUGHT,
+    NOTABLE,
+    Choice,
+    choice_of,
+    reads_drive,
+    why,
+    why_not,
+)
 from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option, OptionKind, Question, as_rented
 from advisor.advice.table.options import keep, machine_speed, options
@@ -100,12 +109,8 @@ def advise(
     described = (settings or Settings(), chosen, placement)
     money = _read_by(money or MoneyInputs(), session)
     estimates, best, faster = _estimated(model, machine, work, *described)
-    every = _of_all_agents(work, session)
+    every = work if best is None else _of_all_agents(model, machine, work, described, session)
     _, together, edits = _estimated(model, machine, every, *described)
-    if together is None:
-        every = work
-        together = best
-        edits = faster
     here = owned or machine
     question = Question(
         model=model,
@@ -131,6 +136,8 @@ def advise(
     case = _case(options_found, demand, instead)
     if not other:
         case = replace(case, sale=_sale(question, case.kept))
+    task = _task(best, session)
+    case = replace(case, agents=_setting_of(task, case.kept))
     case = _completed(case, question, wants, chosen, session)
     if request is not None:
         case = _with_fleets(case, question, request, chosen)
@@ -157,20 +164,41 @@ def advise(
         question=question,
         elsewhere=other,
         served=readers(best, money.reading_tps) if best and float(work.users) > 1 else None,
-        task=_task(best, session),
+        task=task,
         chosen=chosen,
         placement=placement,
     )
 
 
-def _of_all_agents(work: Workload, session: AgentSession | None) -> Workload:
-    """Request of all agents of a session at the same time, where the server holds fewer of their
-    conversations: a slot for each is free, so purchases compete with what this machine gives to
-    all.
+Described: TypeAlias = tuple[Settings, Runtime | None, PlacementStrategy | None]
+
+
+def _of_all_agents(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    described: Described,
+    session: AgentSession | None,
+) -> Workload:
+    """Request of the agents that are answered at once where all of a session are served soonest:
+    one after another, or all together; how many conversations a server holds is a free setting, so
+    purchases compete with the better of both.
+
+    time of all = agents / answered at once x (t_first + n / S)
     """
-    if session is None:
+    if session is None or session.agents <= 1:
         return work
-    return replace(work, users=session.agents)
+
+    def seconds(each: Workload) -> float:
+        best = _estimated(model, machine, each, *described)[1]
+        speed = speed_of(best) if best is not None else None
+        if speed is None:
+            return math.inf
+        running = float(each.users) - speed.waiting
+        return session.agents / running * (speed.first_token + float(each.output) / speed.decode)
+
+    ways = [replace(work, users=session.agents), replace(work, users=1.0)]
+    return min(ways, key=seconds)
 
 
 def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
@@ -180,6 +208,17 @@ def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
     from advisor.advice.task import task_of  # loaded only for a session
 
     return task_of(best, session)
+
+
+def _setting_of(task: "Task | None", kept: Option) -> Option | None:
+    """Free setting that shortens a task of agents most; None where none shortens it by much."""
+    if task is None or not task.saves:
+        return None
+    best = task.saves[0]
+    if task.seconds < NOTABLE * (task.seconds - best.seconds):
+        return None
+    price = Price(note=best.edit.cost)
+    return replace(kept, kind=OptionKind.CHANGE, name=best.edit.words, price=price, loss=0.0)
 
 
 def _read_by(money: MoneyInputs, session: AgentSession | None) -> MoneyInputs:

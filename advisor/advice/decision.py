@@ -13,9 +13,9 @@ from typing import NamedTuple
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.table.choice import (
     BOUGHT,
-    DOUBLED,
     FASTER,
     FEW_HOURS,
+    HALF_AN_HOUR_A_DAY,
     LEAVES_A_LOT,
     NOTABLE,
     RENT_FIRST,
@@ -37,6 +37,7 @@ from advisor.request.wants import Texts
 WORTH_TRYING = 1.25
 """Factor on the time of an answer from which a free setting is worth a word where one waits."""
 AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
+AT_EASE = 2.0  # multiple of reading speed from which a model writes at ease
 IDLE_USD = 10.0  # power of a month while nobody asks from which it is worth a word [USD]
 MOSTLY_IDLE = 3.0  # hours that a machine is on over those that it answers, from which it is idle
 STOPS_THINKING = "thinking off"  # name of that free setting
@@ -63,6 +64,7 @@ class Situation:
     # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
     # cheap [USD]
     mixture_usd: float | None = None
+    agents: Option | None = None  # setting that shortens a task of agents most, where that is much
     another: Runnable | None = None  # model that is rated as high and faster here
     closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
     instead: str = ""  # why the chosen runtime refuses, and another that runs it
@@ -323,8 +325,12 @@ def _thoughtless(case: Situation) -> Option | None:
 
 
 def _hours_saved(case: Situation) -> Option | None:
-    """A purchase that saves hours of a month beside every free setting, thinking off too."""
-    if case.choice.saves < FEW_HOURS or _as_good_model(case, FEW_HOURS):
+    """A purchase that saves hours of a month beside every free setting, thinking off too; half an
+    hour a day where who states no budget waits for nothing that is felt.
+    """
+    waits = not serves(case.best_kept, case.reading_tps)
+    least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
+    if case.choice.saves < least or _as_good_model(case, least):
         return None
     return _or_api(case, case.choice.safe)
 
@@ -344,17 +350,22 @@ def _with_waiting(option: Option) -> float:
 
 
 def _as_good_model(case: Situation, hours: float) -> bool:
-    """Whether a model as good is free here and writes faster than one reads, or nearly as fast as
-    the fastest purchase would let the one asked for, or leaves less waiting to save than so much in
-    a month [h].
+    """Whether a model as good is free here and writes faster than one reads, or leaves less waiting
+    to save than so much in a month, half an hour a day where it writes at ease [h].
+
+    Who states a budget wants to buy: what people's votes alone rate as high is named beside it.
     """
     row = case.another
     if row is None or _weaker(case):
         return False
-    if row.speed.decode >= min(FASTER * case.reading_tps, case.choice.fastest / DOUBLED):
-        return True
     both = row.standing_beside(case.model) is Standing.BOTH
-    return both and _waits(case, row) < hours
+    if case.demand.wants.max_usd and not both:
+        return False
+    if row.speed.decode >= FASTER * case.reading_tps:
+        return True
+    at_ease = row.speed.decode >= AT_EASE * case.reading_tps
+    most = max(hours, HALF_AN_HOUR_A_DAY) if at_ease else hours
+    return (both or at_ease) and _waits(case, row) < most
 
 
 def _waits(case: Situation, row: Runnable) -> float:
@@ -428,6 +439,7 @@ RULES = (
     Rule("nearest model", lambda case: case.closest),
     Rule("slower setting", _any_step),
     Rule("purchase", _bought),
+    Rule("task", lambda case: case.agents),
     Rule("sale", lambda case: case.sale),
     Rule(SWITCH_OFF, lambda case: idle_usd(case.kept) > 0 or None),
 )
@@ -508,7 +520,13 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
     budget = case.demand.wants.max_usd
     if not budget or case.choice.safe in case.options or case.demand.crowd is not Crowd.PEOPLE:
         return None
-    able = [each for each in odd if each.pays and each.decode >= NOTABLE * case.best_kept.decode]
+    least = max(case.reading_tps, NOTABLE * case.best_kept.decode)
+    if any(
+        option.kind in BOUGHT and not option.odd and option.decode >= least
+        for option in case.options
+    ):
+        return None
+    able = [each for each in odd if each.pays and each.decode >= least]
     return min(able, key=_with_waiting, default=None)
 
 

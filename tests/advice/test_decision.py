@@ -123,8 +123,8 @@ def test_a_batch_stops_thinking_before_anything_is_bought() -> None:
 
 
 def test_a_model_as_good_stands_back_for_more_use_by_hand() -> None:
-    # Muse-Glimmer-30B writes 22 here; the fastest purchase makes more than twice that, whatever
-    # is the safest one at 250 answers a day
+    # Muse-Glimmer-30B writes 22 here, less than four times reading: whoever waits half an hour a
+    # day for it buys
     asks = {
         "machine": "mac studio m4 max 64gb",
         "model": "Qwen3.5-27B",
@@ -135,9 +135,8 @@ def test_a_model_as_good_stands_back_for_more_use_by_hand() -> None:
         "thinking_tokens": 0,
     }
     few, many = (decided(**asks, replies_per_day=use) for use in (120.0, 250.0))
-    assert few.decision.option is not None
-    assert many.decision.option is not None
-    assert many.choice.fastest >= few.choice.fastest
+    bought = [bool(each.decision.option and each.decision.option.upfront) for each in (few, many)]
+    assert bought == sorted(bought)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,6 @@ class Choice:
     cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
     free: Option | None = None  # change without a cost that is worth its trouble; None for none
     saves: float = 0.0  # waiting of a month that it saves beside the best free setting [h]
-    fastest: float = 0.0  # speed of the fastest purchase that people would make [tokens/s]
 
     @property
     def named(self) -> tuple[Option, ...]:
@@ -100,7 +99,6 @@ def choice_of(
             cheapest=cheapest,
             free=free,
             saves=_saved(safe, now),
-            fastest=max(option.decode for option in reached),
         )
     reason = _why_nothing(options, able, cheapest, reading_tps, replies_per_day)
     if free is not None and not reads_along(kept, reading_tps):
@@ -145,7 +143,7 @@ def sensible(reached: Sequence[Option]) -> Option | None:
     simplest = min(map(_simplicity, near))
     best = _least_paid([option for option in near if _simplicity(option) == simplest])
     for option in sorted(near, key=lambda each: each.upfront or 0.0):
-        if _leaves_a_lot(option, best) and _cautious(option) <= FELT * _cautious(best):
+        if _leaves_a_lot(option, best) and _cautious(option) <= _cautious(best):
             return option
     return best
 

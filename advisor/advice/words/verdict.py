@@ -275,7 +275,7 @@ def _worked(advice: Comparison, best: Estimate) -> str:
     if load <= BUSY:
         return f"Answers {rate}, but {' and '.join(demand.unmet_by(kept))}: {each}."
     if load <= 1.0:
-        return f"Busy {percent(load)} of the time with {rate}: {each}."
+        return f"Busy {percent(load)} with {rate}, so they wait: {each}."
     users = kept.use.work.users
     together = f"{users:.0f} at once" if users > 1 else "one by one"
     return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."

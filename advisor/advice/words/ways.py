@@ -41,9 +41,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
     if decision.rule in SAID:
         return SAID[decision.rule](advice)
     if decision.model is not None:
-        model = _of_model(decision.model, advice)
-        beside = [*_within(advice), *_for_itself(advice)]
-        return [*(f"{way} {words}" for words in beside for way in model), *model]
+        return _of_model_with(decision.model, advice)
     if option is None:
         return _nothing_bought(advice)
     if option.kind is OptionKind.API and advice.case.rented:
@@ -193,7 +191,7 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
             f"{gives} for {price}: {each.replace(' to each', '')}.",
             f"{gives} for {price}: {done}.",
         ]
-    several = f"{_running(option):.0f} answers at once"
+    several = f"{_running(option):.0f} at once"
     return [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
 
 
@@ -364,6 +362,15 @@ def _of_model(row: Runnable, advice: Comparison) -> list[str]:
     return _in_words(AS_HIGH, row, advice)
 
 
+def _of_model_with(row: Runnable, advice: Comparison) -> list[str]:
+    """Another model in place of the one asked for, and what is bought within a budget, or for that
+    one.
+    """
+    model = _of_model(row, advice)
+    beside = [*_within(advice), *_for_itself(advice)]
+    return [*(f"{way} {words}" for words in beside for way in model), *model]
+
+
 def _for_itself(advice: Comparison) -> list[str]:
     """What would have to be bought for the model asked for, where nothing runs it and another model
     comes first; nothing elsewhere.
@@ -416,8 +423,8 @@ def _free(advice: Comparison, option: Option) -> list[str]:
     shorter = f"Free: {briefly(option.name)}, {given}."
     beside = [
         *_called_too(advice, option.answer_seconds),
-        *_also_free(advice, option),
         *_within(advice),
+        *_also_free(advice, option),
     ]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
     return [*_task_after(advice), *both, free, shorter]

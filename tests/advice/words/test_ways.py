@@ -107,9 +107,7 @@ def test_a_batch_that_even_several_at_once_do_not_finish_says_so() -> None:
         context=4096,
     )
     assert "one by one at" in advice.summary.gives
-    assert re.search(
-        r"Even \d+ at once take \d+ hours\. .+ answers at once: done in", advice.verdict
-    )
+    assert re.search(r"Even \d+ at once take \d+ hours\. .+ at once: done in", advice.verdict)
 
 
 def test_what_is_paid_for_work_that_is_due_is_in_time_though_predictions_err() -> None:
@@ -149,7 +147,9 @@ def test_a_task_of_an_agent_is_told_after_the_setting_that_saves_most() -> None:
     task = advice.task
     assert task is not None
     assert task.saves[0].seconds > task.seconds / 3
-    assert re.search(r"Free first: .+, a task in \d+ hours instead of [\d.]+ days\.", advice.verdict)
+    assert re.search(
+        r"Free first: .+, a task in \d+ hours instead of [\d.]+ days\.", advice.verdict
+    )
 
 
 def test_who_counts_the_resale_of_a_dear_card_is_told_what_a_cheap_one_leaves_over() -> None:
