@@ -79,7 +79,10 @@ def answers() -> list[tuple[dict[str, Any], Answer]]:
 def test_words_are_few_and_nothing_stands_in_two_parentheses(answers) -> None:
     for asks, given in answers:
         advice = given.advice
-        assert len(advice.verdict.split()) <= MOST_WORDS, (asks, advice.verdict)
+        two = f"{advice.summary.gives} {advice.summary.way}"
+        assert len(two.split()) <= MOST_WORDS, (asks, advice.verdict)
+        for remark in advice.summary.candidates:
+            assert len(remark.split()) <= MOST_WORDS, (asks, remark)
         for text in (advice.verdict, advice.choice.reason, advice.summary.assumptions):
             assert not NESTED.search(text), (asks, text)
 
