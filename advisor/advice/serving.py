@@ -40,6 +40,7 @@ from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
 from advisor.request.money import HOURS_PER_MONTH
 from advisor.request.request import Request
+from advisor.request.wants import Texts
 from advisor.runtimes import RUNTIMES
 from advisor.runtimes.compare import as_run
 from advisor.units import seconds, tokens_per_second
@@ -279,11 +280,15 @@ def serving_fleets(
 ) -> tuple[ServingFleet, ...]:
     """Fleets that serve all users, cheapest first by their cost with launch prices counted more.
 
+    Where texts must stay in the house, none is rented.
+
     Machines are estimated by the lowest cost that they could have, until no other can be among the
     cheapest; those by the closed form are simulated. The arguments are those of `Replicas`.
     """
     replicas = Replicas(question, request, chosen)
     every = servers_on_offer(question)
+    if request.texts == Texts.HOUSE:
+        every = [offer for offer in every if offer.kind != "rented"]
     kinds = dict.fromkeys(offer.kind for offer in every)
     users = replicas.users
     parts = list[Servers]()

@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from advisor.advice.advise import answer
+from advisor.advice.serving import serving_fleets
 from advisor.advice.speeds import of_numbers
 from advisor.advice.table.demand import mean_first_word
 from advisor.advice.table.option import OptionKind
@@ -64,6 +65,9 @@ def test_texts_that_stay_rent_nothing() -> None:
     words = {"model": "Llama-3.1-70B", "machine": "2x 3090", "users": 200, "texts": "house"}
     safe = advice_for(**words).choice.safe
     assert safe is None or safe.kind is not OptionKind.RENT
+    nouns = Request(**words).nouns()
+    fleets = serving_fleets(advice_for(**words).question, nouns.request)
+    assert {part.kind for fleet in fleets for part in fleet.parts} <= {"built"}
 
 
 def test_with_nothing_owned_the_sentence_names_a_machine() -> None:
