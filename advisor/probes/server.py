@@ -120,9 +120,14 @@ SILENT = {
 pages on the API of KoboldCpp and of LM Studio, theroyallab/tabbyAPI; read 2026-11-28."""
 
 
+WEB_PAGE = re.compile(r"\s*(?:<!doctype html|<html|<head)", re.IGNORECASE)
+"""Begin of a page for people, as a chat page or a proxy answers under any path."""
+
+
 def _why_silent(base: str) -> str:
     """Reason why no figures of a server can be read, with what to do."""
-    status = got(urlsplit(f"{base}/metrics"), "/metrics").status
+    answer = got(urlsplit(f"{base}/metrics"), "/metrics")
+    status = answer.status
     if status in CLOSED:
         return (
             f"The server at {base} asks for an API key before it tells figures, and none is given "
@@ -134,6 +139,12 @@ def _why_silent(base: str) -> str:
     for page, words in SILENT.items():
         if _fetched(f"{base}{page}") is not None:
             return words.format(base)
+    if status == FOUND and WEB_PAGE.match(answer.text):
+        return (
+            f"{base}/metrics is a web page and no list of counters: another program, a chat page "
+            "or a proxy answers there. Give the address and the port of the model's server itself, "
+            "such as http://localhost:8000."
+        )
     if status in FAILED:
         return (
             f"What answers at {base} fails (HTTP {status}), so the server behind it may be down; "
@@ -197,11 +208,15 @@ def _base(url: str) -> str:
 
 
 def _fetched(url: str) -> str | None:
-    """Text at an address; None where it answers otherwise. ProbeError where nothing answers."""
+    """Text at an address; None for another answer, or a web page. ProbeError where nothing
+    answers.
+    """
     place = urlsplit(url)
     query = f"?{place.query}" if place.query else ""
     answer = got(place, f"{place.path}{query}")
-    return answer.text if answer.status == FOUND else None
+    if answer.status != FOUND or WEB_PAGE.match(answer.text):
+        return None
+    return answer.text
 
 
 def from_metrics(page: str) -> ServerReading | None:

@@ -201,6 +201,11 @@ def test_a_context_of_the_server_that_is_shorter_than_the_stated_one_is_told(
         ({"/api/extra/perf": "{}"}, "KoboldCpp at .* has no page of counters"),
         ({"/api/v0/models": "{}"}, "LM Studio at .* has no page of counters"),
         ({"/v1/model": "{}"}, "TabbyAPI at .* has no page of counters"),
+        ({"/metrics": "<!DOCTYPE html><html>vllm:x 1"}, "is a web page and no list of counters"),
+        (
+            dict.fromkeys(("/metrics", "/api/ps", "/props", "/v1/model"), "<html><body>"),
+            "port of the model's server itself",
+        ),
         ({"/api/ps": "{}"}, "not as Ollama does"),
         ({"/api/ps": '{"models": []}'}, "Ollama holds no model now"),
         ({"/api/ps": "[" * 100_000}, "not as Ollama does"),
