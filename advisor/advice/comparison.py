@@ -74,6 +74,12 @@ class Comparison:
         options = self.case.options
         return next((option for option in options if self.as_judged(option) is judged), judged)
 
+    @property
+    def named(self) -> tuple[Option, ...]:
+        """Options that sentences name, which every table shows."""
+        further = (self.in_question, self.decision.drawback)
+        return (*self.choice.named, *(option for option in further if option is not None))
+
     @lazy
     def _judged(self) -> Option | None:
         """The same as it is judged: without thinking where the model can stop."""

@@ -176,7 +176,7 @@ def _change_lines(advice: Advice) -> Iterator[str]:
 
 def _printed_options(advice: Advice) -> list[Option]:
     """A few options of each kind, and the purchases that somebody asks about."""
-    shown, _ = split(advice.options, advice.choice.named)
+    shown, _ = split(advice.options, advice.named)
     named = {(row.kind, row.name) for row in shown}
     further = (option for candidate in advice.candidates for option in candidate.options)
     return [*shown, *(row for row in further if (row.kind, row.name) not in named)]
@@ -186,7 +186,7 @@ def _verdict_lines(advice: Advice) -> Iterator[str]:
     """Lines of the verdict, the first in its tone, and what it turns on."""
     first, *rest = terminal.wrapped(advice.summary.gives)
     yield from (terminal.toned(line, advice.summary.judgement) for line in (first, *rest))
-    for text in filter(None, (advice.summary.way, *advice.summary.candidates, advice.what_changes)):
+    for text in filter(None, (advice.summary.way, *advice.summary.beside, advice.what_changes)):
         yield from terminal.wrapped(text)
 
 

@@ -185,8 +185,7 @@ def document(
             for estimate in advice.estimates
         ),
         options=tuple(
-            _option(advice.as_judged(option))
-            for option in split(advice.options, advice.choice.named)[0]
+            _option(advice.as_judged(option)) for option in split(advice.options, advice.named)[0]
         ),
         memory=memory_use(advice, machine),
         token_time=token_time(advice),

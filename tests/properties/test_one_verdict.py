@@ -81,7 +81,7 @@ def test_words_are_few_and_nothing_stands_in_two_parentheses(answers) -> None:
         advice = given.advice
         two = f"{advice.summary.gives} {advice.summary.way}"
         assert len(two.split()) <= MOST_WORDS, (asks, advice.verdict)
-        for remark in advice.summary.candidates:
+        for remark in advice.summary.beside:
             assert len(remark.split()) <= MOST_WORDS, (asks, remark)
         for text in (advice.verdict, advice.choice.reason, advice.summary.assumptions):
             assert not NESTED.search(text), (asks, text)

@@ -75,11 +75,17 @@ class VerdictText:
     gives: str  # first line: what the machine gives
     way: str  # second line: what an answer takes, and the best way out
     assumptions: str  # what both are counted with
-    # a sentence on cards that stand idle, on a cheaper purchase with a drawback, and on each that
-    # somebody asks about
-    candidates: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()  # a sentence on each purchase that somebody asks about
+    # sentences on what is free before a purchase, on cards that stand idle, and on a cheaper
+    # purchase with a drawback
+    remarks: tuple[str, ...] = ()
 
     overloaded: bool = False  # it cannot answer all replies of a day
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Sentences below the two lines."""
+        return (*self.remarks, *self.candidates)
 
     @property
     def reserve(self) -> str:
@@ -95,7 +101,7 @@ class VerdictText:
         return bool(self.reserve)
 
     def __str__(self) -> str:
-        return "\n".join((self.gives, self.way, *self.candidates))
+        return "\n".join((self.gives, self.way, *self.beside))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +120,11 @@ class Advice(Comparison):
         """What a notebook shows: the two lines of the verdict, and what they are counted with."""
         lines = (self.title, f"<b>{escape(self.summary.gives)}</b>", escape(self.summary.way))
         first, *rest = lines
-        asked_about = map(escape, self.summary.candidates)
+        beside = map(escape, self.summary.beside)
         told = (
             escape(first),
             *rest,
-            *asked_about,
+            *beside,
             f"<small>{escape(self.summary.assumptions)}</small>",
         )
         return f"<div>{'<br>'.join(told)}</div>"
@@ -176,7 +182,8 @@ def verdict(advice: Comparison) -> VerdictText:
         gives=gives,
         way=way,
         assumptions=counted,
-        candidates=(*_remarks(advice), *_of_candidates(advice)),
+        candidates=_of_candidates(advice),
+        remarks=_remarks(advice),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
 

@@ -37,7 +37,7 @@ KIND_WORDS = {
 def options(answer: Answer) -> None:
     """Table and chart; further options are folded."""
     every = answer.advice.options
-    shown, rest = split(every, answer.advice.choice.named)
+    shown, rest = split(every, answer.advice.named)
     named = ways.purchase(answer)
     with st.container(key="options"):
         table_place = st.empty()

@@ -222,7 +222,7 @@ def verdict(words: VerdictText) -> Markup:
         first = words.gives
         colon = ""
         rest = ""
-    named = (block("oa-way", sentence, "p") for sentence in words.candidates)
+    named = (block("oa-way", sentence, "p") for sentence in words.beside)
     lines = (
         block("oa-way", words.way, "p"),
         *named,

@@ -107,7 +107,7 @@ def test_two_lines_of_few_words_without_nested_parentheses() -> None:
             answer = _answer(name, model, **money)
             text = answer.verdict
             lines = text.splitlines()
-            assert lines[2:] == list(answer.summary.candidates), (name, model, text)
+            assert lines[2:] == list(answer.summary.beside), (name, model, text)
             assert len(lines) <= 3, "nobody asks about a purchase: at most one with a drawback"
             assert len(" ".join(lines[:2]).split()) <= MOST_WORDS, (name, model, text)
             assert not re.search(r"\([^)]*\(", text), (name, model, text)

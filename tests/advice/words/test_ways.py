@@ -34,7 +34,7 @@ def test_what_a_budget_buys_stands_beside_a_free_setting() -> None:
 def test_a_card_that_stands_idle_is_left_out_switched_off_or_sold() -> None:
     # 12 GB of gpt-oss-20b lie in the 24 GB of the faster card
     advice = advised(machine="RTX 3090 + P40, Ryzen 7 3700X, 32 GB DDR4", model="gpt-oss-20b")
-    (remark,) = advice.summary.candidates
+    (remark,) = advice.summary.remarks
     assert remark.startswith("Leave P40 out of the run, where it stands idle: switch it off, or ")
 
 
