@@ -120,7 +120,7 @@ def test_it_states_the_same_as_the_advice(situation: str) -> None:
     advice, report = answer(situation)
     assert (report.title, report.verdict) == (advice.title, advice.verdict)
     assert len(report.placements) == len(advice.estimates)
-    assert len(report.options) == len(split(advice.options, advice.choice.named)[0])
+    assert len(report.options) == len(split(advice.options, advice.named)[0])
     assert report.inputs == {"model": SITUATIONS[situation][0]}
     for card, estimate in zip(report.placements, advice.estimates, strict=True):
         assert (card.runtime, card.placement, card.fits) == (
