@@ -19,11 +19,9 @@ from advisor.model.by_name.hub_list import (
     HubRow,
     counts_weights,
     hub_list,
-    hub_rules,
     is_unpacked,
-    listed,
-    text_parameters,
 )
+from advisor.model.by_name.listed import hub_rules, listed, text_parameters
 from advisor.refresh import checks
 from lab import write
 

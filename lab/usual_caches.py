@@ -15,7 +15,8 @@ from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
 from advisor.model.by_name import known
-from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
+from advisor.model.by_name.hub_list import HubRow
+from advisor.model.by_name.listed import hub_rules, is_described
 from advisor.model.by_name.names import stated_size, take_apart, words
 from advisor.model.by_name.stand_in import FILE, CacheRow, cached_values, family_of, year_of
 from lab import write

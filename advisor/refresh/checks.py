@@ -18,17 +18,9 @@ from advisor.advice.prices.rows import ApiPriceRow, PriceRow, UsualPriceRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
 from advisor.machine.rows import GpuRow
-from advisor.model.by_name.hub_list import (
-    HubRow,
-    Listed,
-    RenewedModelRow,
-    configured,
-    counts_weights,
-    is_unpacked,
-    listed,
-    text_parameters,
-)
+from advisor.model.by_name.hub_list import HubRow, RenewedModelRow, counts_weights, is_unpacked
 from advisor.model.by_name.known import is_drafting, packed_base
+from advisor.model.by_name.listed import Listed, configured, listed, text_parameters
 from advisor.model.by_name.names import stated_numbers, take_apart
 from advisor.model.model import Described
 from advisor.request.rates import RateRow, rate_rows

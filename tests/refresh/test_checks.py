@@ -14,13 +14,8 @@ from advisor.advice.prices.rows import (
     usual_prices,
 )
 from advisor.machine.catalog import GPUS
-from advisor.model.by_name.hub_list import (
-    RenewedModelRow,
-    doubted_models,
-    hub_list,
-    listed,
-    of_sizes,
-)
+from advisor.model.by_name.hub_list import RenewedModelRow, doubted_models, hub_list, of_sizes
+from advisor.model.by_name.listed import listed
 from advisor.refresh import checks
 from advisor.request.rates import RateRow
 

@@ -12,16 +12,9 @@ from dataclasses import replace
 from advisor.errors import Refusal
 from advisor.model.architecture import Architecture
 from advisor.model.by_name import names
-from advisor.model.by_name.hub_list import (
-    READ,
-    HubRow,
-    counts_weights,
-    hub_list,
-    is_unpacked,
-    listed,
-    text_parameters,
-)
+from advisor.model.by_name.hub_list import READ, HubRow, counts_weights, hub_list, is_unpacked
 from advisor.model.by_name.known import Named
+from advisor.model.by_name.listed import listed, text_parameters
 from advisor.model.by_name.stand_in import of_size, resized
 
 AGREES = math.log(1.15)

@@ -10,15 +10,8 @@ from functools import cache
 from advisor.catalog.csv_tables import texts
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, ArchitectureSpec
-from advisor.model.by_name.hub_list import (
-    HubRow,
-    hub_list,
-    hub_rules,
-    is_described,
-    is_unpacked,
-    listed,
-    names_no_packing,
-)
+from advisor.model.by_name.hub_list import HubRow, hub_list, is_unpacked, names_no_packing
+from advisor.model.by_name.listed import hub_rules, is_described, listed
 from advisor.model.by_name.names import take_apart, words
 
 KnownRow = ArchitectureSpec | HubRow

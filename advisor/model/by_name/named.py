@@ -31,7 +31,6 @@ from advisor.model.by_name.hub_list import (
     counts_weights,
     hub_list,
     is_unpacked,
-    listed,
 )
 from advisor.model.by_name.known import (
     KnownRow,
@@ -42,6 +41,7 @@ from advisor.model.by_name.known import (
     of_other_name,
     spellings_of,
 )
+from advisor.model.by_name.listed import listed
 from advisor.model.by_name.readings import (
     UnknownModel,
     base_row,

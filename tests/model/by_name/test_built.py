@@ -6,7 +6,8 @@ import pytest
 
 from advisor.errors import AdvisorError, Refusal
 from advisor.model import catalog
-from advisor.model.by_name.hub_list import as_fetched, configured, hub_list
+from advisor.model.by_name.hub_list import as_fetched, hub_list
+from advisor.model.by_name.listed import configured
 from advisor.model.by_name.named import named
 from advisor.model.by_name.readings import UnknownModel
 from advisor.model.config.by_tensors import from_text

@@ -12,17 +12,14 @@ from advisor.catalog.csv_tables import DATA, texts
 from advisor.errors import AdvisorError, Refusal
 from advisor.model import catalog
 from advisor.model.by_name.hub_list import (
-    RULES,
     HubRow,
     counts_weights,
     hub_list,
-    hub_rules,
     is_unpacked,
-    listed,
     more_rows,
     shipped,
-    text_parameters,
 )
+from advisor.model.by_name.listed import RULES, hub_rules, listed, text_parameters
 from advisor.model.by_name.named import native_rows
 from advisor.model.by_name.names import take_apart
 from advisor.model.config.read import describe
