@@ -24,7 +24,7 @@ from advisor.evidence.published.case import Case
 from advisor.evidence.published.known import runs_of
 from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun
 from lab.published import published_rows, publisher_of
 
 LEAST = 3  # fewest runs of a machine

@@ -10,7 +10,7 @@ from advisor.cost_model.known_runs import Weighed
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import percent
 from advisor.lazy import lazy
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun
 from advisor.request.known import Known
 from advisor.units import number, range_of, tokens_per_second
 

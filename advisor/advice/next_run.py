@@ -14,8 +14,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.machine.machine import Machine
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun, Machine
 from advisor.model import resolve
 from advisor.model.catalog import Download
 from advisor.model.model import Model

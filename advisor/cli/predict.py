@@ -21,7 +21,7 @@ from advisor.cli.command import output, tell
 from advisor.errors import InputError
 from advisor.evidence.published.row import ANSWERED, COLUMNS, STATED, UNREADABLE
 from advisor.formatting import inert
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun
 
 Cells: TypeAlias = dict[str, str]  # cells of a row by column
 Prediction: TypeAlias = dict[str, object]  # cells of an answer by column

@@ -39,8 +39,8 @@ from advisor.cost_model.timing import FixedTime, StepTime, centred, schedule_sec
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
-from advisor.machine.machine import LEAST_OF_SYSTEM, Machine
-from advisor.machine.quantity import KnownRun, Provenance, Quantity
+from advisor.machine.machine import LEAST_OF_SYSTEM, KnownRun, Machine
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.architecture import operators
 from advisor.model.catalog import draft_heads
 from advisor.model.model import Floats, Model, visits_of

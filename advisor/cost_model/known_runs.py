@@ -48,8 +48,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.uncertainty import NORMAL
 from advisor.lazy import lazy
-from advisor.machine.machine import Machine
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun, Machine
 from advisor.model.model import Floats
 from advisor.units import Array
 

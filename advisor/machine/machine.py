@@ -1,5 +1,6 @@
 """Machine: GPUs, host, drive and links, every quantity with its origin."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.lazy import lazy
 from advisor.machine.backends import Backend, SoftwareEffect, driver_named, of_vendors
-from advisor.machine.quantity import KnownRun, Provenance, Quantity
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, GIB, Array
 
 
@@ -296,6 +297,36 @@ UNEQUAL = 1.2
 
 
 @dataclass(frozen=True, kw_only=True)
+class KnownRun:
+    """Measured speed of a machine.
+
+    What was timed is told by plain values, so that a machine carries it everywhere: another
+    question on the same machine learns of the parts that take its time, too.
+    """
+
+    words: str  # model, format and speed in words
+    measured: float  # measured speed [tokens/s]
+    predicted: float  # speed that was predicted without any known run [tokens/s]
+    shares: tuple[tuple[str, float], ...]  # share of the time by route and fixed cost
+    prompt: bool  # whether a prompt was timed, else a token
+    family: str  # family of its engine, as `chance.TimedRun` has it
+    engine: str  # name of the engine, and its fork
+    format: str  # format of the weights
+    experts: bool  # whether the model has routed experts
+    model: str  # name of the model
+    users: float = 1.0  # sequences that were answered together
+    length: float = 0.0  # context of the token, or length of the prompt [tokens]
+    scale: float = 1.0  # factor on the standard deviation of its time
+    cards: tuple[str, ...] = ()  # names of its kinds of GPUs
+    host: str = ""  # name of the processor
+
+    @property
+    def log_ratio(self) -> float:
+        """Logarithm of the measured time over the predicted time."""
+        return math.log(self.predicted / self.measured)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Machine:
     """Machine, or several equal ones joined by a network."""
 
@@ -511,31 +542,8 @@ class NetworkRow:
     note: str  # remark
 
 
-_rows = cache(lambda: read(FILE, NetworkRow))
-
-
-@cache
-def _mention() -> re.Pattern[str]:
-    """Pattern of a network in a machine's name: kinds and rates, with the words that join them."""
-    kinds = "|".join(row.words for row in _rows())
-    units = r"gbe|gbps|gbit(?:/s)?|gb/s (?=network)|gigabit"
-    rate = rf"\b(?:\d ?x ?|dual |quad )?\d+(?:\.\d+)? ?(?:{units})\b"
-    joint = r"over|via|through|using|linked by|connected (?:by|with|over|via)|joined by|with|and|by"
-    more = r"cables?|links?|switch|direct|dac|sfp\+?|rj45|ports?|network|bridge|\d+g\b|qsfp\w*"
-    item = rf"(?:{kinds}|{rate})"
-    return re.compile(
-        rf"[(,;]?\s*(?:\b(?:{joint})\s+)*{item}(?:[\s,/+-]*(?:{item}|{more}|{joint}))*\s*[)]?"
-    )
-
-
-def without_network(text: str) -> tuple[str, str]:
-    """Machine's name without the network in it, and the network; an empty network where it has
-    none.
-    """
-    mention = _mention().search(text)
-    if mention is None:
-        return text, ""
-    return f"{text[: mention.start()]} {text[mention.end() :]}".strip(), mention[0].strip(" (),;")
+network_rows = cache(lambda: read(FILE, NetworkRow))
+"""Kinds of networks, in the order of the table."""
 
 
 def network_named(text: str, gpu: str = "") -> Network:
@@ -544,9 +552,9 @@ def network_named(text: str, gpu: str = "") -> Network:
     """
     folded = text.casefold()
     stated = RATE.search(folded)
-    row = next((row for row in _rows() if re.search(row.words, folded)), None)
+    row = next((row for row in network_rows() if re.search(row.words, folded)), None)
     if row is None and stated is None:
-        kinds = ", ".join(row.name for row in _rows() if "," not in row.name)
+        kinds = ", ".join(row.name for row in network_rows() if "," not in row.name)
         raise InputError(
             f"Network {text[:40]!r} is not known; name its kind ({kinds}) or its rate (200GbE)."
         )
@@ -559,8 +567,8 @@ def network_named(text: str, gpu: str = "") -> Network:
             kind = "RoCE"
         else:
             kind = OTHER
-        row = next(row for row in _rows() if row.name == kind)
-    of_chip = (other for other in _rows() if other.name.startswith(f"{row.name},"))
+        row = next(row for row in network_rows() if row.name == kind)
+    of_chip = (other for other in network_rows() if other.name.startswith(f"{row.name},"))
     row = next((other for other in of_chip if gpu in other.chips.split("; ")), row)
     nominal = nominal or row.gbit_per_s
     origin = (Provenance.DERIVED, row.source, row.source_date)
@@ -575,7 +583,7 @@ def network_named(text: str, gpu: str = "") -> Network:
 
 def over_ethernet(network: Network | None) -> bool:
     """Whether a network is stated to be Ethernet, plain or with RDMA, by the row of its figures."""
-    sources = {row.source for row in _rows() if not row.name.startswith("Thunderbolt")}
+    sources = {row.source for row in network_rows() if not row.name.startswith("Thunderbolt")}
     return network is not None and network.rate.source in sources
 
 
@@ -583,7 +591,7 @@ def usual_network(gpu: str) -> Network:
     """Network of machines without a stated one: the one that they are built with, or 10 Gbit."""
     built_in = [
         (len(chip), row.name.partition(",")[0])
-        for row in _rows()
+        for row in network_rows()
         for chip in filter(None, row.chips.split("; "))
         if gpu.startswith(chip)
     ]

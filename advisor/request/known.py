@@ -8,8 +8,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
-from advisor.machine.machine import Machine
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun, Machine
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.request.known_speed import KnownSpeed

@@ -12,8 +12,7 @@ from advisor.cost_model.known_runs import Component, TimedRun, Weighed, lesson
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun, Machine
 from advisor.machine.spec import MachineSpec
 
 ON_GPU = {str(Route.RESIDENT): 1.0}

@@ -26,8 +26,7 @@ from advisor.evidence.published.row import (
 )
 from advisor.evidence.published.run_settings import lengths
 from advisor.lazy import lazy
-from advisor.machine.machine import Machine
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun, Machine
 from advisor.model.model import Model
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array

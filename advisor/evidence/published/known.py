@@ -14,7 +14,7 @@ from advisor.evidence.published.case import Case
 from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow, figure, stated
 from advisor.evidence.published.run_settings import lengths
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun
 
 MOST = 200  # runs of one machine that are read
 

@@ -20,7 +20,7 @@ from advisor.evidence.published.row import (
     UNREADABLE,
     PublishedRow,
 )
-from advisor.machine.quantity import KnownRun
+from advisor.machine.machine import KnownRun
 from advisor.units import Array, number
 
 MOST_KEPT = 1024  # answers that are kept for rows that state the same

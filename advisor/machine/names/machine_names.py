@@ -11,13 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from advisor.errors import UnknownName
-from advisor.machine.machine import without_network
 from advisor.machine.names import gpu_words, preset_names, statements, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
 from advisor.machine.names.preset_names import InstanceFamilyRow, MachineName, PresetNames
-from advisor.machine.names.words import Written, any_of, plain
+from advisor.machine.names.words import Written, any_of, plain, without_network
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_CARD, MachineSpec
 

@@ -16,7 +16,6 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.machine.machine import without_network
 from advisor.machine.names.gpu_words import LESS, MORE
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import (
@@ -32,6 +31,7 @@ from advisor.machine.names.words import (
     translated,
     whole_words,
     with_modules_summed,
+    without_network,
     words_of_kind,
 )
 from advisor.machine.rows import GpuRow

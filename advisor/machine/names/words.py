@@ -1,20 +1,21 @@
 """Words of hardware's names, shared by cards, processors and whole machines.
 
 Table of words; plain text, sizes and counts; kinds of machines, abbreviations and fillers; main
-memory and drives.
+memory and drives; networks.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeVar
 
 from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import UnknownName
 from advisor.lazy import lazy
-from advisor.machine.machine import Form
+from advisor.machine.machine import Form, network_rows
 from advisor.machine.rows import GpuRow, HostRow
 
 TABLE = NameWords("hardware/name_words.csv")
@@ -260,6 +261,33 @@ def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
         rate = USUAL_RATES[stated]
         return rate, f"{stated} is taken at {rate:.0f} MT/s, as its rate is not said."
     return None, f"{row.name} takes {row.memory_type}: {stated} in the name is left out."
+
+
+# Networks between machines.
+
+
+@cache
+def _mention() -> re.Pattern[str]:
+    """Pattern of a network in a machine's name: kinds and rates, with the words that join them."""
+    kinds = "|".join(row.words for row in network_rows())
+    units = r"gbe|gbps|gbit(?:/s)?|gb/s (?=network)|gigabit"
+    rate = rf"\b(?:\d ?x ?|dual |quad )?\d+(?:\.\d+)? ?(?:{units})\b"
+    joint = r"over|via|through|using|linked by|connected (?:by|with|over|via)|joined by|with|and|by"
+    more = r"cables?|links?|switch|direct|dac|sfp\+?|rj45|ports?|network|bridge|\d+g\b|qsfp\w*"
+    item = rf"(?:{kinds}|{rate})"
+    return re.compile(
+        rf"[(,;]?\s*(?:\b(?:{joint})\s+)*{item}(?:[\s,/+-]*(?:{item}|{more}|{joint}))*\s*[)]?"
+    )
+
+
+def without_network(text: str) -> tuple[str, str]:
+    """Machine's name without the network in it, and the network; an empty network where it has
+    none.
+    """
+    mention = _mention().search(text)
+    if mention is None:
+        return text, ""
+    return f"{text[: mention.start()]} {text[mention.end() :]}".strip(), mention[0].strip(" (),;")
 
 
 @dataclass(frozen=True)
