@@ -111,6 +111,7 @@ class TierKernels(Kernels):
     mapped: bool = False  # experts on the drive are pages of a mapped file
     pool: bool = False  # processor and GPU share one memory, which needs no copies over a link
     vulkan: bool = False  # Vulkan shaders compute on the GPU; else CUDA, or its port to HIP or SYCL
+    early: bool = False  # its port to the GPU computes with kernels that were written for another
     starts: Array = 0.0  # fixed times that the flow has: of a chunk with 1, none with 0
 
 
@@ -159,6 +160,8 @@ def _gpu_round(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants)
     beside = constants.value("tier_family", kernel_family(gpu.lookup_family, vulkan=kernels.vulkan))
     if kernels.several:
         beside = beside / constants.value("tier_several")
+    if kernels.early:
+        beside = beside / constants.value("tier_port")
     reading = load.weights / (constants.value("tier_read_share") * bandwidth)
     attending = load.kv / (constants.value("tier_kv_share") * bandwidth)
     return FlowTime(
@@ -216,6 +219,8 @@ def _copy_rate(gpu: Gpu, kernels: TierKernels, constants: Constants) -> Array:
 
 def _gpu_chunk(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
     peak = gpu.peak_16_bit * constants.value("tier_prompt_family", gpu.lookup_family)
+    if kernels.early:
+        peak = peak / constants.value("tier_prompt_port")
     work = load.flops + load.expert_flops
     computing = work / (constants.value("tier_flop_share") * peak)
     attending = load.attention_flops / (constants.value("tier_attention_share") * peak)

@@ -66,6 +66,9 @@ class TieredEngine:
     link_share: str
     drive: str  # "direct" for unbuffered reads with a deep queue, `MAPPED` for pages of a file
     mapped_before: str  # first version without a mapped file; empty where it always read so
+    in_turn: bool  # its cores compute after the drive was read; else at the same time
+    # first version whose port to AMD has kernels of its own; empty where none is known without
+    ported_before: str
     drafted: float  # tokens drafted a round by default, those that are offered [tokens]
     accepted: float | None  # share of these that is accepted; None without drafting
     chunk: float  # prompt tokens that are read together [tokens]
@@ -92,6 +95,11 @@ class TieredEngine:
     def mapped(self) -> bool:
         """Whether the engine reads experts from the drive as pages of a mapped file."""
         return self.drive == MAPPED
+
+    @property
+    def early_port(self) -> bool:
+        """Whether its port to AMD computes with the kernels written for NVIDIA."""
+        return _numbers(self.version) < _numbers(self.ported_before)
 
     @property
     def without_gpu(self) -> bool:
@@ -124,9 +132,11 @@ class TieredEngine:
         file.
         """
         stated = _numbers(version)
-        if not stated or not self.mapped_before or stated >= _numbers(self.mapped_before):
+        if not stated:
             return self
-        return replace(self, drive=MAPPED)
+        if self.mapped_before and stated < _numbers(self.mapped_before):
+            return replace(self, version=version, drive=MAPPED)
+        return replace(self, version=version)
 
     @staticmethod
     @cache

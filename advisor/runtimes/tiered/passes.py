@@ -2,8 +2,9 @@
 
 A round reads the dense parts and the experts that VRAM holds. Misses are then computed by the cores
 where they lie, beside a share of them that goes over the link to the GPU, beside those that come
-from the drive: the longest counts. A prompt is read in chunks, for each of which all of its experts
-outside VRAM are copied; part of the copying is unpacking, which nothing hides.
+from the drive: the longest counts, unless the cores wait for the drive. A prompt is read in chunks,
+for each of which all of its experts outside VRAM are copied; part of the copying is unpacking,
+which nothing hides.
 """
 
 from dataclasses import dataclass, replace
@@ -199,11 +200,23 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
             route=Route.RESIDENT,
             load=load + hits,
             device=device,
-            kernels=replace(kernels, vulkan=vulkan),
+            kernels=replace(kernels, vulkan=vulkan, early=_early(tiers, device)),
         )
         stages.append((flow,))
     missed = _missed(tiers, work, step, lookup, kernels)
-    return Schedule(stages=(*stages, missed) if missed else tuple(stages))
+    return Schedule(stages=(*stages, *_in_turn(tiers.engine, missed)))
+
+
+def _early(tiers: Tiers, device: int) -> bool:
+    """Whether a GPU computes with kernels that were written for another vendor's."""
+    return tiers.engine.early_port and tiers.machine.gpus[device].vendor == "AMD"
+
+
+def _in_turn(engine: TieredEngine, flows: tuple[Flow, ...]) -> tuple[tuple[Flow, ...], ...]:
+    """Stages of flows that take place at once, or where the cores wait for the drive, after it."""
+    drive = tuple(flow for flow in flows if engine.in_turn and flow.route is Route.STAGED)
+    others = tuple(flow for flow in flows if flow not in drive)
+    return tuple(stage for stage in (drive, others) if stage)
 
 
 def _drafting(tiers: Tiers, load: Load, work: Workload) -> Load:
@@ -294,7 +307,12 @@ def _chunk_of_gpus(
             route=Route.STREAMED, moved=UNPACKED * copied, device=device, kernels=kernels
         )
         copying = replace(unpacking, moved=(1.0 - UNPACKED) * copied)
-        computing = Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
+        computing = Flow(
+            route=Route.RESIDENT,
+            load=load,
+            device=device,
+            kernels=replace(kernels, early=_early(tiers, device)),
+        )
         stages.append((unpacking,))
         stages.append((computing, copying))
     far = tiers.model.expert_bytes * touched * tiers.far
@@ -319,4 +337,4 @@ def _chunk_of_cores(
     far = tiers.model.expert_bytes * touched * tiers.far
     if np.any(far):
         flows.append(Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels))
-    return (tuple(flows),)
+    return _in_turn(tiers.engine, tuple(flows))
