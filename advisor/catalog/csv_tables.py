@@ -28,6 +28,7 @@ READERS: dict[type, Callable[[str], object]] = {
     float: float,
     bool: lambda text: {"true": True, "false": False}[text.casefold()],
 }
+"""Readers of a cell by the type of its field; any other, as a StrEnum, reads its text itself."""
 
 
 class CsvColumn(NamedTuple):
@@ -155,7 +156,7 @@ def _column(field: "Field[object]", annotation: Any) -> CsvColumn:
     return CsvColumn(
         name=field.name,
         kind=kind,
-        read=READERS[kind],
+        read=READERS.get(kind, kind),
         empty=empty,
         required=not (has_default or optional or kind is str),
     )

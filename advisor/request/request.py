@@ -44,6 +44,7 @@ from advisor.request.wants import (
     Texts,
     Think,
     Wants,
+    general_note,
     listed,
     maker_named,
     tokens_thought,
@@ -409,8 +410,8 @@ class Nouns:
     def request_notes(self) -> tuple[str, ...]:
         """Notes on the request.
 
-        They tell of the runtime that answers for an app, of a context that grew, and of a split
-        that is not as typed.
+        They tell of the runtime that answers for an app, of a context that grew, of a split that is
+        not as typed, and of tokens of thinking that nobody published.
         """
         told = []
         if self.request.runtime and (row := runtime_row(self.request.runtime)):
@@ -419,6 +420,8 @@ class Nouns:
             told.append(self.work.grown_note(self._reply))
         if self.request.model:
             told += self._split_notes()
+            if self.request.thinking_tokens is None:
+                told.append(general_note(self.thinking, self._think, self.model.name))
         return tuple(filter(None, told))
 
     def _split_notes(self) -> Iterator[str]:
@@ -558,14 +561,9 @@ class Nouns:
                 )
             return float(request.thinking_tokens)
         row = self.thinking
-        if row is not None:
-            return tokens_thought(row, wanted, self.model.name)
-        if wanted in (Think.USUAL, Think.OFF):
+        if row is None and wanted in (Think.USUAL, Think.OFF):  # without a model, too
             return 0.0
-        raise InputError(
-            f"{self.model.name} has no thinking on record; leave --thinking out, or give the "
-            "tokens with --thinking-tokens."
-        )
+        return tokens_thought(row, wanted, self.model.name)
 
     @lazy
     def wants(self) -> Wants:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from advisor.errors import InputError, UnknownName
-from advisor.model.thinking import Thinking
+from advisor.model.thinking import Thinking, ThinkingMode, general_tokens
 
 Listed = TypeVar("Listed", bound=StrEnum)
 
@@ -86,18 +86,42 @@ def listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
         raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error
 
 
-def tokens_thought(row: Thinking, wanted: Think, model: str) -> float:
+def tokens_thought(row: Thinking | None, wanted: Think, model: str) -> float:
     """Tokens of reasoning of a model as they are wanted [tokens].
 
     Raises:
-        InputError: thinking is to be off in a model that cannot stop.
+        InputError: thinking is to be off in a model that cannot stop, or on in one without it.
     """
-    if wanted is not Think.OFF:
-        tokens = {Think.SHORT: row.short_tokens, Think.LONG: row.long_tokens}
-        return tokens.get(wanted, row.usual_tokens) or 0.0
-    if row.thinks and not row.can_stop:
+    if wanted is Think.USUAL:
+        return 0.0 if row is None else row.usual_tokens
+    if wanted is Think.OFF:
+        if row is not None and not row.can_stop:
+            raise InputError(
+                f"{model} always thinks before it answers; give --thinking short or long, or take "
+                "another model."
+            )
+        return 0.0
+    if row is None:
         raise InputError(
-            f"{model} always thinks before it answers; give --thinking short or long, or take "
-            "another model."
+            f"{model} has no thinking on record; leave --thinking out, or give the tokens with "
+            f"--thinking-tokens ({general_tokens().long:,.0f} are usual)."
         )
-    return 0.0
+    if row.mode is ThinkingMode.NEVER:
+        raise InputError(
+            f"{model} answers without thinking; leave --thinking out, or take a model that thinks."
+        )
+    return row.short if wanted is Think.SHORT else row.long
+
+
+def general_note(row: Thinking | None, wanted: Think, model: str) -> str:
+    """Sentence on tokens of reasoning that are those of models in general; else empty."""
+    tokens = tokens_thought(row, wanted, model)
+    if row is None or not tokens:
+        return ""
+    published = row.short_tokens if wanted is Think.SHORT else row.long_tokens
+    if published is not None:
+        return ""
+    return (
+        f"How long {model} thinks is not published: {tokens:,.0f} tokens are counted, the median "
+        "of models where it is; --thinking-tokens takes yours."
+    )

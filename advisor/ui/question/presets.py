@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.model.thinking import ThinkingMode
 from advisor.request.request import DEFAULTS
 from advisor.request.texts import from_texts
 from advisor.request.wants import Think
@@ -120,10 +121,11 @@ def thinking() -> None:
     """
     request = current.present()
     row = request.nouns().thinking
-    if row is None or request.thinking_tokens is not None:
+    if row is None or row.mode is ThinkingMode.NEVER or request.thinking_tokens is not None:
         return
-    tokens = {Think.OFF: row.can_stop, Think.SHORT: row.short_tokens, Think.LONG: row.long_tokens}
-    kinds = [str(kind) for kind, able in tokens.items() if able]
+    kinds = [str(Think.SHORT), str(Think.LONG)]
+    if row.can_stop:
+        kinds.insert(0, str(Think.OFF))
     st.session_state[_THINKS] = request.think if request.think in kinds else None
     st.pills("Thinking", kinds, format_func=str.capitalize, key=_THINKS, on_change=_take_thinking)
 
