@@ -92,8 +92,8 @@ def tokens_thought(row: Thinking | None, wanted: Think, model: str) -> float:
     Raises:
         InputError: thinking is to be off in a model that cannot stop, or on in one without it.
     """
-    if wanted is Think.USUAL:
-        return 0.0 if row is None else row.usual_tokens
+    if row is None and wanted in (Think.USUAL, Think.OFF):
+        return 0.0
     if wanted is Think.OFF:
         if row is not None and not row.can_stop:
             raise InputError(
@@ -106,11 +106,13 @@ def tokens_thought(row: Thinking | None, wanted: Think, model: str) -> float:
             f"{model} has no thinking on record; leave --thinking out, or give the tokens with "
             f"--thinking-tokens ({general_tokens().long:,.0f} are usual)."
         )
+    if wanted is Think.USUAL:
+        return row.usual_tokens
     if row.mode is ThinkingMode.NEVER:
         raise InputError(
             f"{model} answers without thinking; leave --thinking out, or take a model that thinks."
         )
-    return row.short if wanted is Think.SHORT else row.long
+    return {Think.SHORT: row.short, Think.LONG: row.long}[wanted]
 
 
 def general_note(row: Thinking | None, wanted: Think, model: str) -> str:
@@ -118,7 +120,7 @@ def general_note(row: Thinking | None, wanted: Think, model: str) -> str:
     tokens = tokens_thought(row, wanted, model)
     if row is None or not tokens:
         return ""
-    published = row.short_tokens if wanted is Think.SHORT else row.long_tokens
+    published = {Think.SHORT: row.short_tokens}.get(wanted, row.long_tokens)
     if published is not None:
         return ""
     return (
