@@ -206,7 +206,8 @@ def _estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Placements that run as a table, fastest first, and in one line how many do not."""
     runs = usable(estimates)
     if runs:
-        rows = [OF_ESTIMATES, *map(_estimate_cells, runs)]
+        users = float(runs[0].work.users) + float(runs[0].waiting)
+        rows = [_headings(users), *map(_estimate_cells, runs)]
         yield from map(terminal.cut, aligned(rows, right=(3, 4)))
     rest = [each for each in estimates if not bool(each.fits)]
     short = [each for each in rest if not each.refusal]
@@ -218,6 +219,16 @@ def _estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
         where = f"{nearest.runtime.name}, {SHORT_PLACES[nearest.strategy]}"
         line = f"{line}; the nearest, {where}, is {memory(float(nearest.missing))} short"
     yield terminal.cut(f"{line}; `estimate` says why")
+
+
+def _headings(users: float) -> tuple[str, ...]:
+    """Headings of the table: of several users the first token is that of prompts that arrive at
+    once, later than at the mean load, which the verdict speaks of.
+    """
+    if users <= 1:
+        return OF_ESTIMATES
+    several = f"first token, {users:,.0f} at once"
+    return tuple(several if text == "first token" else text for text in OF_ESTIMATES)
 
 
 def _estimate_cells(estimate: Estimate) -> tuple[str, ...]:
