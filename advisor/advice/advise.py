@@ -109,8 +109,11 @@ def advise(
     described = (settings or Settings(), chosen, placement)
     money = _read_by(money or MoneyInputs(), session)
     estimates, best, faster = _estimated(model, machine, work, *described)
+    best = _serving_all(estimates, best, money, wants) if session is None else best
     every = work if best is None else _of_all_agents(model, machine, work, described, session)
     _, together, edits = _estimated(model, machine, every, *described)
+    if every is work:
+        together = best
     here = owned or machine
     question = Question(
         model=model,
@@ -168,6 +171,26 @@ def advise(
         chosen=chosen,
         placement=placement,
     )
+
+
+def _serving_all(
+    estimates: Iterable[Estimate], best: Estimate | None, money: MoneyInputs, wants: Wants
+) -> Estimate | None:
+    """Fastest estimate that is enough for several users, of the runtimes that were compared; the
+    best where it is enough, or none is.
+    """
+    if best is None:
+        return None
+    users = float(best.work.users) + float(best.waiting)
+    demand = demand_of(users, money, wants)
+    if demand.crowd is not Crowd.TEAM:
+        return best
+    alike = [each for each in usable(estimates) if each.strategy is best.strategy]
+    for estimate in (best, *alike):
+        speed = speed_of(estimate)
+        if speed is not None and demand.serves_all(speed, estimate.work):
+            return estimate
+    return best
 
 
 Described: TypeAlias = tuple[Settings, Runtime | None, PlacementStrategy | None]
@@ -307,9 +330,11 @@ def _with_fleets(
     from advisor.advice.fleets import cheaper_mixture, fleets  # with the simulation, for teams
 
     mixture = cheaper_mixture(question, request, chosen)
+    found = fleets(question, request, case.demand, case.kept, chosen)
     return replace(
         case,
-        fleets=fleets(question, request, case.demand.wants, case.kept, chosen),
+        fleets=found.every,
+        holding=found.holding,
         mixture_usd=None if mixture is None else mixture.monthly,
     )
 

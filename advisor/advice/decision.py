@@ -61,6 +61,7 @@ class Situation:
     # machines that together serve every user at the speed and wait that is wished for; None where
     # they were not looked for
     fleets: Sequence[Option] | None = None
+    holding: Sequence[Option] = ()  # those that hold the whole context of each user too
     # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
     # cheap [USD]
     mixture_usd: float | None = None
@@ -311,7 +312,8 @@ def _served(case: Situation) -> Option | None:
         and option.cost is not None
         and wished.met_by(option)
     ]
-    return min((*apis, *inside, *case.fleets), key=_usd_a_month, default=None)
+    able = (*apis, *inside, *case.holding)
+    return min(able or case.fleets, key=_usd_a_month, default=None)
 
 
 def _thoughtless(case: Situation) -> Option | None:

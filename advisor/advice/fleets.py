@@ -1,19 +1,20 @@
 """Fleets as options: equal machines that together serve every user at a speed and a wait."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from advisor.advice.prices.power import desktop_parts
 from advisor.advice.prices.price import Price
 from advisor.advice.serving import RESIDENT, Servers, ServingFleet, serving_fleets, with_gpus
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.demand import mean_first_word
+from advisor.advice.table.demand import Demand, mean_first_word
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import BY_THE_MONTH, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
 from advisor.request.request import Request
-from advisor.request.wants import Wants
 from advisor.runtimes import runtime
 from advisor.runtimes.compare import as_run
 
@@ -22,21 +23,38 @@ MOST_BUILT = 4
 circuits, and are rented; assumed."""
 
 
+class Fleets(NamedTuple):
+    """Fleets of one kind of machine, cheapest first."""
+
+    every: tuple[Option, ...]  # that serve conversations of mean length
+    holding: tuple[Option, ...]  # that hold the whole context of each user, as other options do
+
+
 def fleets(
-    question: Question, request: Request, wants: Wants, kept: Option, chosen: Runtime | None
-) -> tuple[Option, ...]:
-    """Fleets of one kind of machine that a request allows, cheapest first; those that an expert
-    rules out or finds odd are left out.
+    question: Question, request: Request, demand: Demand, kept: Option, chosen: Runtime | None
+) -> Fleets:
+    """Fleets of one kind of machine that a request allows; those that an expert rules out or finds
+    odd are left out.
     """
     rows = []
+    holding = []
     for fleet in serving_fleets(question, request, chosen):
         option = _as_option(question, fleet)
-        if option is None or refusal(question, option) or why_not_permitted(option, wants):
+        if option is None or refusal(question, option) or why_not_permitted(option, demand.wants):
             continue
         odd = odd_about(question, option)
         if not odd and option.dated:
             rows.append(replace(option, kept=kept))
-    return tuple(rows)
+            if _holds(question, fleet.parts[0], demand):
+                holding.append(rows[-1])
+    return Fleets(tuple(rows), tuple(holding))
+
+
+def _holds(question: Question, part: Servers, demand: Demand) -> bool:
+    """Whether machines meet a demand with the whole context of each user."""
+    work = _of_a_copy(question, part)
+    speed = _alone(question, part, work)
+    return speed is not None and demand.as_wished.serves_all(speed, work)
 
 
 def cheaper_mixture(
@@ -103,15 +121,23 @@ def _name(part: Servers) -> str:
 
 def _speed(question: Question, part: Servers) -> Speed | None:
     """Speed of each user where all of them are spread over the copies of the model."""
-    gpus = part.copies[0]
-    copies = part.machines * len(part.copies)
-    users = -(-int(question.work.users) // copies)
-    machine = with_gpus(part.gpu, gpus)
-    engine = runtime(part.runtime)
     whole = max(float(question.work.prompt) + float(question.work.output), 1.0)
-    work = replace(question.work, users=float(users), context=whole)
-    model = as_run(question.model, engine, machine)
-    speed = speed_of(estimate(model, machine, work, engine, RESIDENT))
+    work = replace(_of_a_copy(question, part), context=whole)
+    speed = _alone(question, part, work)
     if speed is None:
         return None
     return replace(speed, first_token=mean_first_word(speed, work), waiting=0.0)
+
+
+def _of_a_copy(question: Question, part: Servers) -> Workload:
+    """Request of the users of one copy of the model."""
+    copies = part.machines * len(part.copies)
+    return replace(question.work, users=float(-(-int(question.work.users) // copies)))
+
+
+def _alone(question: Question, part: Servers, work: Workload) -> Speed | None:
+    """Speed of one copy of the model."""
+    machine = with_gpus(part.gpu, part.copies[0])
+    engine = runtime(part.runtime)
+    model = as_run(question.model, engine, machine)
+    return speed_of(estimate(model, machine, work, engine, RESIDENT))

@@ -87,3 +87,19 @@ def test_a_fleet_says_what_it_is_assumed_to_be() -> None:
     choice = advice_for(model="Llama-3.1-70B", machine="2x 3090", users=200, prompt=2000).choice
     assert "Machines of one kind in one engine share the users evenly" in choice.reason
     assert "mixture of kinds" in choice.reason
+
+
+def test_whoever_owns_what_a_team_is_told_to_buy_has_enough() -> None:
+    words = {
+        "model": "Qwen3-32B", "users": 8, "user_tps": 15.0, "first_token_within": 5.0,
+        "prompt": 3000, "output": 500, "context": 8192, "replies_per_day": 600.0,
+        "days_per_week": 5.0, "think": "off", "texts": "house",
+    }  # fmt: skip
+    nothing = advice_for(**words, cards_owned="nothing")
+    safe = nothing.choice.safe
+    assert safe is not None
+    cards = safe.name.removeprefix("New desktop with ")
+    owned = advice_for(**words, gpu=cards, ram_gb=64.0)
+    assert owned.choice.safe is None
+    assert owned.case.demand.met_by(owned.options[0])
+    assert "to each of 8 users" in owned.summary.gives

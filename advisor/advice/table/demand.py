@@ -108,6 +108,10 @@ class Demand:
         """Whether an option finishes in time, without a growing queue, fast enough for each."""
         return not any(self.unmet_by(option))
 
+    def serves_all(self, speed: Speed, work: Workload) -> bool:
+        """Whether a speed is enough for several users at the same time."""
+        return not any(self._unmet_for_all(speed, work))
+
     def unmet_by(self, option: Option) -> Iterator[str]:
         """Words on the demands that an option does not meet."""
         if option.speed is None:
