@@ -41,6 +41,7 @@ HEADLINE = (
     "ttft_s", "monthly_usd", "tg_tps", "pp_tps", "bottleneck", "note", "reports",
 )  # fmt: skip
 """Keys of an answer that its headline shows, where it has them."""
+TRACEBACK = "a traceback"  # code of an answer that never came
 
 
 class _OfAnyDate(type):
@@ -116,17 +117,21 @@ def answer(question: str) -> Any:
     """What the program says to the arguments of a command, with contents in place of files: JSON as
     values, other output as lines.
     """
+    from advisor.permission import EVERYTHING, narrowed
+
     command, *rest = shlex.split(question)
     if command == "page":
         return page(*rest)
-    if command == "predict":
-        return predicted(*rest)
-    if rest[:1] == ["run"]:
-        Path("scenario.yaml").write_text(rest[1], encoding="utf-8")
-        return printed(command, "run", "scenario.yaml", *rest[2:])
-    if rest[:1] == ["compare"]:
-        return compared(rest[1:3], rest[3:])
-    return printed(command, *rest)
+    # The pages let a server decide what this process may open; a command may open all.
+    with narrowed(EVERYTHING):
+        if command == "predict":
+            return predicted(*rest)
+        if rest[:1] == ["run"]:
+            Path("scenario.yaml").write_text(rest[1], encoding="utf-8")
+            return printed(command, "run", "scenario.yaml", *rest[2:])
+        if rest[:1] == ["compare"]:
+            return compared(rest[1:3], rest[3:])
+        return printed(command, *rest)
 
 
 def printed(*arguments: str) -> Any:
@@ -218,7 +223,7 @@ def replayed(questions: Sequence[str]) -> dict[str, Any]:
         try:
             answers[question] = rounded(answer(question))
         except Exception as defect:  # noqa: BLE001 - the others are worth knowing, too
-            answers[question] = {"code": "a traceback", "error": [repr(defect)]}
+            answers[question] = {"code": TRACEBACK, "error": [repr(defect)]}
         if sys.stderr.isatty():
             print(f"\r{number} of {len(questions)}", end="", file=sys.stderr, flush=True)
     return answers
@@ -304,6 +309,9 @@ def renew(questions: Sequence[str]) -> int:
         for question, line in lines.items()
         if digest(line) not in map(digest, before.get(question, ()))
     }
+    failed = [line for line in lines.values() if TRACEBACK in line]
+    if failed:
+        sys.exit("Not kept, since these have no answer:\n" + "\n".join(failed))
     KEPT.write_text("\n".join(sorted(lines.values())) + "\n", encoding="utf-8")
     _told(changed, len(lines))
     return 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor import permission
 from benchmarks import answers
 from benchmarks.questions import Draw
 
@@ -31,6 +32,37 @@ def test_questions_of_every_command_are_kept() -> None:
         "run",
     }
     assert answers.KEPT.stat().st_size < 1e6
+
+
+def test_every_kept_answer_came_and_read_the_files_of_its_question() -> None:
+    lines = [line for lines in answers.kept().values() for line in lines]
+    assert not [line for line in lines if answers.TRACEBACK in line]
+    assert not [line for line in lines if "files of this computer are not read" in line]
+
+
+def test_an_answer_that_never_came_is_not_kept(kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kept.read_text()
+
+    def broken(question: str) -> dict[str, str]:
+        return {}[question]
+
+    monkeypatch.setattr(answers, "answer", broken)
+    with pytest.raises(SystemExit, match="Not kept"):
+        answers.renew([A, B])
+    assert kept.read_text() == before
+
+
+def test_a_page_decides_nothing_for_the_commands_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    decide = permission._OF_PROCESS[0]
+    try:
+        permission.decided_by(lambda: permission.Permission(files=False))
+        answered = answers.answer('report run \'{"models": ["Llama-3.1-8B"], "machines": []}\'')
+    finally:
+        permission.decided_by(decide)
+    assert "files of this computer" not in str(answered)
 
 
 def test_a_seed_draws_the_same_questions_and_another_seed_others() -> None:
