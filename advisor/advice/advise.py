@@ -68,7 +68,7 @@ from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import compared
-from advisor.runtimes.compare import compare, decode_tps, usable
+from advisor.runtimes.compare import compare, decode_tps, heeds, usable
 from advisor.runtimes.remarks import slower_with_cache
 from advisor.units import number
 
@@ -543,12 +543,14 @@ def _estimated(
     runtimes = compared(machine, model)
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    wanted = (
+    wanted = [
         each
         for each in estimates
         if chosen in (None, each.runtime) and placement in (None, each.strategy)
-    )
-    best = next(iter(usable(wanted)), None)
+    ]
+    # Who states what lies where asks for an engine that can be told so.
+    heeding = [each for each in wanted if heeds(each.runtime, settings)]
+    best = next(iter(usable(heeding) or usable(wanted)), None)
     return estimates, best, faster_changes(model, machine, work, best)
 
 

@@ -29,7 +29,7 @@ from advisor.advice.table.choice import (
 )
 from advisor.advice.table.demand import LATE, Crowd, Demand
 from advisor.advice.table.option import FELT, Option, OptionKind
-from advisor.advice.table.rules import many_run
+from advisor.advice.table.rules import many_run, unpowered
 from advisor.machine.machine import Gpu
 from advisor.request.money import discrete
 from advisor.request.wants import Texts
@@ -511,6 +511,7 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
         and option.odd
         and option.priced
         and (option.upfront or 0.0) > 0
+        and not unpowered(option.odd)
         and many_run(option.bought, _had(case))
     ]
     decided = decision.option

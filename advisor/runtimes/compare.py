@@ -246,6 +246,16 @@ def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
     )
 
 
+PLACING = ("gpu_layers", "cpu_moe", "cpu_ffn", "page_cache", "expert_cache", "kv_in_ram")
+"""Settings that state what lies where."""
+
+
+def heeds(runtime: Runtime, settings: Settings) -> bool:
+    """Whether a runtime has options for all that is stated of what lies where."""
+    taken = settings_for(runtime, settings)
+    return all(getattr(taken, name) is getattr(settings, name) for name in PLACING)
+
+
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
     """Model in the format that a runtime loads.
 

@@ -103,6 +103,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     if (drafted := drafted_work(model.name, work, best.runtime)) is not None:
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
+    yield from _split_by_itself(best)
     yield from _expert_cache(best)
     yield from engine_in_tiers(machine, best)
     yield from _feed_forward(best)
@@ -271,6 +272,16 @@ def _feed_forward(best: Estimate) -> Edits:
         if fewest is not None:
             words = f"the feed-forward of {fewest:g} layers in RAM in place of whole layers"
             yield _set(best, f"{words} (-ncffn)", cpu_ffn=float(fewest))
+
+
+def _split_by_itself(best: Estimate) -> Edits:
+    """As much in the GPUs as fits, in place of a split that somebody states."""
+    split = dict.fromkeys(("gpu_layers", "cpu_moe", "cpu_ffn"))
+    stated = [name for name in split if getattr(best.settings, name) is not None]
+    if stated and best.machine.gpus:
+        words = "as many layers in the GPU as fit"
+        settings = replace(best.settings, **split, counts_head=False)
+        yield Edit(words=words, cost=SAME_TEXT, changes={"settings": settings})
 
 
 def _is_split(best: Estimate) -> bool:

@@ -25,6 +25,9 @@ class Price:
     sources: tuple[str, ...] = ()  # addresses of the sources
     at_launch: float = 0.0  # part of `usd` that is a maker's list price at launch [USD]
     typed: bool = False  # typed by the person
+    stated: float | None = (
+        None  # part of `usd` that the person typed for cards; None for none [USD]
+    )
     low: float | None = None  # lower end of the range of what it usually costs [USD]; None unknown
     high: float | None = None  # upper end likewise [USD]
 
@@ -263,7 +266,8 @@ def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
         each = f"{money_words(usd)} each"
     else:
         each = money_words(usd)
-    return Price(usd=usd * count, typed=True, note=f"{each}, as you typed")
+    paid = usd * count
+    return Price(usd=paid, typed=True, stated=paid, note=f"{each}, as you typed")
 
 
 def _on_record(gpu: str, count: int) -> Price:

@@ -136,6 +136,14 @@ def counts_in(machine: Machine, engine: str) -> bool:
     )
 
 
+SUPPLY = "office supply"  # rule of supplies that cannot power a card
+
+
+def unpowered(odd: Iterable[str]) -> bool:
+    """Whether a purchase is odd because the machine's supply cannot power it."""
+    return any(row.sentence in odd for row in card_rules() if row.rule == SUPPLY)
+
+
 def ruled_out(case: Installed) -> str:
     """Sentence of the first firm rule that strikes a card in a machine; empty for none."""
     if case.whole:

@@ -49,10 +49,18 @@ def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
     if advice.case.demand.crowd is not Crowd.PEOPLE:
         return _of_work(option, advice)
     if advice.options[0].speed is None:
-        return f"What you have does not run it: {_taken(candidate, option, advice)}."
+        return f"{_without_it(advice)}: {_taken(candidate, option, advice)}."
     saves = _saves(candidate)
     worth = _taken(candidate, option, advice)
     return f"{saves}: {worth}."
+
+
+def _without_it(advice: Comparison) -> str:
+    """What there is without it, where nothing that is owned runs the model."""
+    decided = advice.decision.option
+    if decided is not None and decided.kind is OptionKind.API:
+        return f"An API does it for {money_words(decided.monthly or 0.0)} a month"
+    return "What you have does not run it"
 
 
 def _of_work(option: Option, advice: Comparison) -> str:

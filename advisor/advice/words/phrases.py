@@ -92,10 +92,22 @@ def after_sale(option: Option) -> str:
 
 
 def price_at_once(option: Option) -> str:
-    """What is paid at once, or left over, with what is sold for it and the age of the price."""
+    """What is paid at once, or left over, with what is sold for it, the age of the price, and the
+    price that somebody stated where it is a part of that.
+    """
     usd = option.upfront or 0.0
     left = " left over" if usd < 0 else ""
-    return f"{money_words(abs(usd))}{left}{after_sale(option)}{dated(option)}"
+    return f"{money_words(abs(usd))}{left}{after_sale(option)}{dated(option)}{stated_price(option)}"
+
+
+def stated_price(option: Option) -> str:
+    """Remark on a stated price of cards, which parts beside them or a sale change; empty for
+    others.
+    """
+    stated = option.price.stated
+    if not option.bought or stated is None or round(stated) == round(option.upfront or 0.0):
+        return ""
+    return f", at your price of {money_words(stated)}"
 
 
 def plain(name: str) -> str:

@@ -8,7 +8,7 @@ from advisor.advice.decision import STOPS_THINKING, idle_usd
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import FASTER, begins_late
+from advisor.advice.table.choice import FASTER, begins_late, reads_along
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
@@ -21,6 +21,7 @@ from advisor.advice.words.phrases import (
     hours_rented,
     plain,
     price_at_once,
+    stated_price,
 )
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
@@ -255,6 +256,8 @@ def _by_api(advice: Comparison, option: Option) -> list[str]:
         task = money_words(turns * (option.monthly or 0.0) / replies)
         day = f"{number(option.use.money.replies_per_day)} turns a day"
         month = f"{task} a task of {turns} turns, {month} at {day}"
+    if option.price.typed:
+        return [f"{option.name} answers for {month}{speed}."]
     who = f"An API answers for {month}{speed}"
     return [f"{who}: {name or provider} by {provider}.", f"{who}."]
 
@@ -423,7 +426,7 @@ def _free(advice: Comparison, option: Option) -> list[str]:
     shorter = f"Free: {briefly(option.name)}, {given}."
     beside = [
         *_called_too(advice, option.answer_seconds),
-        *_within(advice),
+        *_within(advice, option),
         *_also_free(advice, option),
     ]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
@@ -462,12 +465,15 @@ def _faster_model(advice: Comparison, decode: float) -> Runnable | None:
     return another
 
 
-def _within(advice: Comparison) -> list[str]:
-    """What is bought within a budget where somebody states one; nothing where none is stated, or
-    nothing is worth it.
+def _within(advice: Comparison, free: Option | None = None) -> list[str]:
+    """What is bought within a budget where somebody states one; nothing where none is stated, a
+    free setting is enough, or nothing is worth it.
     """
     budget = advice.case.demand.wants.max_usd
     if budget is None or advice.case.demand.crowd is not Crowd.PEOPLE:
+        return []
+    enough = free is not None and reads_along(free, advice.question.money.reading_tps)
+    if enough and advice.choice.safe is None:
         return []
     from advisor.advice.table.buys import buys  # loaded only for a budget
 
@@ -476,7 +482,7 @@ def _within(advice: Comparison) -> list[str]:
     if option is None:
         return []
     name = f"{plain(option.name)}{after_name(option, ' in its place')}"
-    price = money_words(option.upfront or 0.0)
+    price = price_at_once(option)
     within = f"Within {money_words(budget)}: {name}"
     speed = number(option.decode)
     return [f"{within}, {speed} tokens a second for {price}.", f"{within}, {speed} for {price}."]
@@ -532,10 +538,11 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
     sold = after_sale(option)
+    paid = price_at_once(option)
     if usd < 0:
-        faster = f"{name}{added} gives {speed}, with {price} left over{sold}{dated(option)}"
+        faster = f"{name}{added} gives {speed}, with {paid}"
     else:
-        faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
+        faster = f"{name}{added} gives {speed} for {paid}"
     answered = _answered(option, kept)
     saved = option.hours_saved
     worth = option.worth_from
@@ -550,7 +557,7 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         f"{faster} and saves {hours} of waiting a month: {when}.",
         f"{faster}{answered or f': {when}'}.",
         f"{faster}.",
-        f"{name}{added} gives {speed} for {price}.",
+        f"{name}{added} gives {speed} for {price}{stated_price(option)}.",
     ]
 
 
