@@ -330,11 +330,11 @@ def _with_fleets(
     from advisor.advice.fleets import cheaper_mixture, fleets  # with the simulation, for teams
 
     mixture = cheaper_mixture(question, request, chosen)
-    found = fleets(question, request, case.demand, case.kept, chosen)
+    alike = fleets(question, request, case.demand, case.kept, chosen)
     return replace(
         case,
-        fleets=found.every,
-        holding=found.holding,
+        fleets=alike.every,
+        holding=alike.holding,
         mixture_usd=None if mixture is None else mixture.monthly,
     )
 

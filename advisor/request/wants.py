@@ -116,7 +116,7 @@ def tokens_thought(row: Thinking | None, wanted: Think, model: str) -> float:
 
 
 def general_note(row: Thinking | None, wanted: Think, model: str) -> str:
-    """Sentence on tokens of reasoning that are those of models in general; else empty."""
+    """Sentence on tokens of reasoning that are those of models in general; empty for others."""
     tokens = tokens_thought(row, wanted, model)
     if row is None or not tokens:
         return ""

@@ -25,10 +25,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     for arch in ("glm4moe", "gpt-oss", "qwen35", "qwen35moe")
 }
 """Roles that an architecture calls otherwise than we do."""
-SUFFIXES = {"ssm_a": "", "ssm_d": "", "ssm_dt": ".bias"}
+SUFFIXES = {"ssm_a": "", "ssm_d": "", "ssm_dt": ".bias", "exp_probs_b": ".bias"}
 """Ends of names that are not `.weight`."""
-BIASED_ROUTERS = frozenset({"deepseek32", "glm4moe", "minimax-m2", "nemotron_h_moe"})
-"""Architectures whose routers carry a correction per expert, which the catalogue leaves out."""
 
 
 def write_model(path: Path, arch: str, facts: ArchitectureSpec, form: str) -> Path:
@@ -51,7 +49,7 @@ def unlisted(arch: str, facts: ArchitectureSpec, built: Architecture) -> Tensors
     """Small tensors that llama.cpp needs and the catalogue omits."""
     if arch == "gemma4":
         return {"rope_freqs.weight": ((facts.global_head_dim // 2,), F32)}
-    if arch not in BIASED_ROUTERS:
+    if arch != "nemotron_h_moe":
         return {}
     routers = [tensor.layer for tensor in built.tensors if tensor.role == "ffn_gate_inp"]
     return {f"blk.{layer}.exp_probs_b.bias": ((facts.experts,), F32) for layer in routers}

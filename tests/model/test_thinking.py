@@ -29,15 +29,15 @@ def _names() -> list[str]:
 
 
 def test_what_is_named_thinking_thinks() -> None:
-    said = [
+    thinkers = [
         name
         for name in _names()
         if SAYS_THINKING.search(name.rpartition("/")[2])
         and not DENIES.search(name)
         and not RELEASE_ONE.search(name)
     ]
-    assert len(said) > 300
-    silent = [name for name in said if not (row := thinking_of(name)) or not row.thinks]
+    assert len(thinkers) > 300
+    silent = [name for name in thinkers if not (row := thinking_of(name)) or not row.thinks]
     assert silent == []
 
 

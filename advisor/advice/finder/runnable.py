@@ -168,7 +168,7 @@ def coding_indexes() -> Mapping[str, float]:
     return {row.model: row.coding for row in rows if row.coding is not None}
 
 
-def tested_in_coding(name: str) -> float | None:
+def coding_index(name: str) -> float | None:
     """Index of a model's coding tests, or of its predecessor's; None without one."""
     return _own_or_predecessors(coding_indexes(), name)
 
@@ -184,8 +184,8 @@ def codes_as_well(name: str, other: str) -> bool:
     """Whether a model is rated as high as another by coding tests; false where one was not tested,
     nor its predecessor.
     """
-    own = tested_in_coding(name)
-    others = tested_in_coding(other)
+    own = coding_index(name)
+    others = coding_index(other)
     return own is not None and others is not None and own >= others
 
 

@@ -263,7 +263,7 @@ def _rated_by(row: Runnable) -> str:
 def _by_tests(best: Runnable, rows: Sequence[Runnable], kind: ModelKind) -> str:
     """Sentence on the model that tests put first, where it is not the one that votes put first."""
     if kind is ModelKind.CODE:
-        index = runnable.tested_in_coding
+        index = runnable.coding_index
         tests = "tests of coding"
     else:
         index = runnable.tested

@@ -14,6 +14,7 @@ from advisor.advice.finder.runnable import (
     best_by_tests,
     best_rated,
     codes_as_well,
+    coding_index,
     joined_scores,
     lost_by,
     perplexity,
@@ -22,7 +23,6 @@ from advisor.advice.finder.runnable import (
     quality_rows,
     rating,
     reads_images,
-    tested_in_coding,
 )
 from advisor.catalog.csv_tables import texts
 from advisor.cost_model.placement import PlacementStrategy
@@ -181,7 +181,7 @@ def test_the_best_by_tests_is_another_than_the_best_by_votes() -> None:
     assert rows[0].model.name == names[0]
     by_tests = best_by_tests(rows)
     assert by_tests is rows[1]
-    assert best_by_tests(rows, tested_in_coding) is by_tests
+    assert best_by_tests(rows, coding_index) is by_tests
     assert best_by_tests(rows[:1]) is rows[0]
     assert best_by_tests([replace(row, reading_tps=1000.0) for row in rows]) is None
     assert best_by_tests(rows, lambda name: None) is None
