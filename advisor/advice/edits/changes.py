@@ -276,12 +276,12 @@ def _feed_forward(best: Estimate) -> Edits:
 
 def _split_by_itself(best: Estimate) -> Edits:
     """As much in the GPUs as fits, in place of a split that somebody states."""
-    split = dict.fromkeys(("gpu_layers", "cpu_moe", "cpu_ffn"))
-    stated = [name for name in split if getattr(best.settings, name) is not None]
+    now = best.settings
+    stated = any(layers is not None for layers in (now.gpu_layers, now.cpu_moe, now.cpu_ffn))
     if stated and best.machine.gpus:
+        after = replace(now, gpu_layers=None, cpu_moe=None, cpu_ffn=None, counts_head=False)
         words = "as many layers in the GPU as fit"
-        settings = replace(best.settings, **split, counts_head=False)
-        yield Edit(words=words, cost=SAME_TEXT, changes={"settings": settings})
+        yield Edit(words=words, cost=SAME_TEXT, changes={"settings": after})
 
 
 def _is_split(best: Estimate) -> bool:
