@@ -549,7 +549,7 @@ def _estimated(
         if chosen in (None, each.runtime) and placement in (None, each.strategy)
     ]
     # Who states what lies where asks for an engine that can be told so.
-    heeding = [each for each in wanted if heeds(each.runtime, settings)]
+    heeding = [each for each in wanted if heeds(each.runtime, model, settings)]
     best = next(iter(usable(heeding) or usable(wanted)), None)
     return estimates, best, faster_changes(model, machine, work, best)
 

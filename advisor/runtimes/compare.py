@@ -246,14 +246,17 @@ def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
     )
 
 
-PLACING = ("gpu_layers", "cpu_moe", "cpu_ffn", "page_cache", "expert_cache", "kv_in_ram")
-"""Settings that state what lies where."""
+PLACING = ("gpu_layers", "kv_in_ram")
+OF_EXPERTS = ("cpu_moe", "expert_cache")
+OF_DENSE = ("cpu_ffn",)
+"""Settings that state what lies where: of any model, of one with experts and of one without."""
 
 
-def heeds(runtime: Runtime, settings: Settings) -> bool:
-    """Whether a runtime has options for all that is stated of what lies where."""
+def heeds(runtime: Runtime, model: Model, settings: Settings) -> bool:
+    """Whether a runtime has options for all that is stated of where a model's parts lie."""
     taken = settings_for(runtime, settings)
-    return all(getattr(taken, name) is getattr(settings, name) for name in PLACING)
+    names = (*PLACING, *(OF_EXPERTS if model.has_experts else OF_DENSE))
+    return all(getattr(taken, name) is getattr(settings, name) for name in names)
 
 
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:

@@ -16,10 +16,14 @@ STATED = Request(
 BY_ITSELF = "as many layers in the GPU as fit"
 
 
-def test_engines_that_take_layers_heed_their_number_and_others_heed_what_is_not_stated() -> None:
+def test_engines_that_take_layers_heed_them_and_all_heed_what_the_model_has_not() -> None:
+    dense = Request(model="Qwen3.5-9B", gpu="RTX 3090", ram_gb=64.0).nouns().model
+    experts = Request(model="Qwen3-30B-A3B", gpu="RTX 3090", ram_gb=64.0).nouns().model
     for runtime in RUNTIMES:
-        assert heeds(runtime, Settings(gpu_layers=16.0)) is runtime.takes_layers
-        assert heeds(runtime, Settings(load_mode="mlock"))
+        assert heeds(runtime, dense, Settings(gpu_layers=16.0)) is runtime.takes_layers
+        assert heeds(runtime, experts, Settings(cpu_moe=16.0)) is runtime.takes_layers
+        assert heeds(runtime, dense, Settings(cpu_moe=16.0))
+        assert heeds(runtime, dense, Settings(load_mode="mlock", page_cache=4e9))
 
 
 def test_an_engine_that_can_be_told_answers_though_another_is_faster() -> None:
