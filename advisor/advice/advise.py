@@ -68,7 +68,7 @@ from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import compared
-from advisor.runtimes.compare import compare, decode_tps, heeds, usable
+from advisor.runtimes.compare import compare, decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
 from advisor.units import number
 
@@ -548,9 +548,10 @@ def _estimated(
         for each in estimates
         if chosen in (None, each.runtime) and placement in (None, each.strategy)
     ]
-    # Who states what lies where asks for an engine that can be told so.
-    heeding = [each for each in wanted if heeds(each.runtime, model, settings)]
-    best = next(iter(usable(heeding) or usable(wanted)), None)
+    told = wanted
+    if settings.says_where(model):  # by an engine that can be told so
+        told = [each for each in wanted if each.runtime.takes_layers]
+    best = next(iter(usable(told) or usable(wanted)), None)
     return estimates, best, faster_changes(model, machine, work, best)
 
 

@@ -148,6 +148,16 @@ class Settings:
         """Whether a number of layers is stated: on the GPU, or with a part in RAM."""
         return any(count is not None for count in (self.gpu_layers, self.cpu_moe, self.cpu_ffn))
 
+    def says_where(self, model: Model) -> bool:
+        """Whether it states where parts of a model lie: its layers, its experts or its dense
+        feed-forward, its cache.
+        """
+        if model.has_experts:
+            parts = (self.cpu_moe, self.expert_cache)
+        else:
+            parts = (self.cpu_ffn, None)
+        return any(part is not None for part in (self.gpu_layers, self.kv_in_ram, *parts))
+
     def in_layers(self, layers: int) -> "Settings":
         """Settings of a model with so many layers, in which `gpu_layers` counts repeating layers
         alone.

@@ -246,19 +246,6 @@ def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
     )
 
 
-PLACING = ("gpu_layers", "kv_in_ram")
-OF_EXPERTS = ("cpu_moe", "expert_cache")
-OF_DENSE = ("cpu_ffn",)
-"""Settings that state what lies where: of any model, of one with experts and of one without."""
-
-
-def heeds(runtime: Runtime, model: Model, settings: Settings) -> bool:
-    """Whether a runtime has options for all that is stated of where a model's parts lie."""
-    taken = settings_for(runtime, settings)
-    names = (*PLACING, *(OF_EXPERTS if model.has_experts else OF_DENSE))
-    return all(getattr(taken, name) is getattr(settings, name) for name in names)
-
-
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
     """Model in the format that a runtime loads.
 

@@ -277,8 +277,7 @@ def _feed_forward(best: Estimate) -> Edits:
 def _split_by_itself(best: Estimate) -> Edits:
     """As much in the GPUs as fits, in place of a split that somebody states."""
     now = best.settings
-    stated = any(layers is not None for layers in (now.gpu_layers, now.cpu_moe, now.cpu_ffn))
-    if stated and best.machine.gpus:
+    if now.states_layers and best.machine.gpus:
         after = replace(now, gpu_layers=None, cpu_moe=None, cpu_ffn=None, counts_head=False)
         words = "as many layers in the GPU as fit"
         yield Edit(words=words, cost=SAME_TEXT, changes={"settings": after})

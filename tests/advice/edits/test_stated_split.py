@@ -7,8 +7,6 @@ import pytest
 from advisor.advice.advise import answer
 from advisor.cost_model.placement import Settings
 from advisor.request.request import Request
-from advisor.runtimes import RUNTIMES
-from advisor.runtimes.compare import heeds
 
 STATED = Request(
     model="Qwen3.5-9B", gpu="RTX 3060 12GB", cpu="Ryzen 5 3600", ram_gb=32.0, gpu_layers=16
@@ -16,14 +14,14 @@ STATED = Request(
 BY_ITSELF = "as many layers in the GPU as fit"
 
 
-def test_engines_that_take_layers_heed_them_and_all_heed_what_the_model_has_not() -> None:
+def test_settings_say_where_parts_lie_that_the_model_has() -> None:
     dense = Request(model="Qwen3.5-9B", gpu="RTX 3090", ram_gb=64.0).nouns().model
     experts = Request(model="Qwen3-30B-A3B", gpu="RTX 3090", ram_gb=64.0).nouns().model
-    for runtime in RUNTIMES:
-        assert heeds(runtime, dense, Settings(gpu_layers=16.0)) is runtime.takes_layers
-        assert heeds(runtime, experts, Settings(cpu_moe=16.0)) is runtime.takes_layers
-        assert heeds(runtime, dense, Settings(cpu_moe=16.0))
-        assert heeds(runtime, dense, Settings(load_mode="mlock", page_cache=4e9))
+    assert Settings(gpu_layers=16.0).says_where(dense)
+    assert Settings(kv_in_ram=True).says_where(experts)
+    assert Settings(cpu_moe=16.0).says_where(experts)
+    assert not Settings(cpu_moe=16.0).says_where(dense)
+    assert not Settings(load_mode="mlock", page_cache=4e9).says_where(dense)
 
 
 def test_an_engine_that_can_be_told_answers_though_another_is_faster() -> None:
