@@ -400,21 +400,36 @@ def _takes(advice: Comparison, level: Judgement, speed: Speed | None) -> str:
         again = f", {percent(task.reread_share)} of it reading again"
         return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
     if users is not None and speed and not advice.elsewhere and not advice.case.demand.counted:
-        if users == 1:
-            who = "one user"
-        else:
-            who = f"{users:,} users"
-        if users == MOST_READERS:
-            more = " or more"
-        else:
-            more = ""
-        served = f"At reading speed it serves {who}{more}."
-        if users:
-            return served
-        return "Even one user reads faster than it writes."
+        return _served(advice, users, speed)
     if speed is None or use.tokens <= 0 or advice.case.demand.counted:
         return ""
     return _of_an_answer(advice.options[0], level, speed)
+
+
+def _served(advice: Comparison, users: int, speed: Speed) -> str:
+    """How many users are served at reading speed; where these are all, and yet not surely, the
+    speed that they may have.
+    """
+    if not users:
+        return "Even one user reads faster than it writes."
+    if users >= advice.question.work.users and _may_fall_short(advice, speed):
+        return f"It may be only {number(speed.low)} tokens a second, slower than you read."
+    if users == 1:
+        who = "one user"
+    else:
+        who = f"{users:,} users"
+    if users == MOST_READERS:
+        more = " or more"
+    else:
+        more = ""
+    return f"At reading speed it serves {who}{more}."
+
+
+def _may_fall_short(advice: Comparison, speed: Speed) -> bool:
+    """Whether a team's users may read faster than it writes, though not at its likely speed."""
+    demand = advice.case.demand
+    slow = speed.low < advice.question.money.reading_tps <= speed.decode
+    return demand.crowd is Crowd.TEAM and slow and not demand.met_by(advice.options[0])
 
 
 def _of_an_answer(kept: Option, level: Judgement, speed: Speed) -> str:

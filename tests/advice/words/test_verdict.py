@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from advisor.advice.advise import advise
+from advisor.advice.advise import advise, answer
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.verdict import MOST_WORDS, Advice
@@ -20,6 +20,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs
+from advisor.request.request import Request
 
 MACHINES = {
     "gaming PC of 8 GB": MachineSpec(gpu="RTX 3060 Ti", ram_gb=32),
@@ -220,3 +221,14 @@ def test_every_word_for_a_machine_gives_the_same_verdict() -> None:
     model = catalog.model("Llama-3.3-70B", "Q4_K_M")
     first = advise(model, described, Workload())
     assert first.verdict == advise(model, named, Workload()).verdict
+
+
+def test_a_team_that_may_read_faster_is_told_so_and_not_that_all_are_served() -> None:
+    request = Request(model="gpt-oss-120b", machine="RTX 3090, 64 GB", users=8)
+    advice = answer(request.nouns()).advice
+    kept = advice.options[0]
+    assert kept.speed is not None
+    assert kept.speed.low < 6.0 < kept.speed.decode
+    assert "Not enough for 8 users" in advice.verdict
+    assert f"It may be only {kept.speed.low:.2g} tokens a second" in advice.verdict
+    assert "it serves" not in advice.verdict
