@@ -36,7 +36,6 @@ from advisor.advice.readers import readers
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
     BOUGHT,
-    NOTABLE,
     Choice,
     choice_of,
     reads_drive,
@@ -235,10 +234,8 @@ def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
 
 def _setting_of(task: "Task | None", kept: Option) -> Option | None:
     """Free setting that shortens a task of agents most; None where none shortens it by much."""
-    if task is None or not task.saves:
-        return None
-    best = task.saves[0]
-    if task.seconds < NOTABLE * (task.seconds - best.seconds):
+    best = None if task is None else task.notable
+    if best is None:
         return None
     price = Price(note=best.edit.cost)
     return replace(kept, kind=OptionKind.CHANGE, name=best.edit.words, price=price, loss=0.0)

@@ -10,7 +10,7 @@ from advisor.advice.first_run import System, first_run, systems
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.judgement import Judgement, judged
-from advisor.advice.words.phrases import after_name, plain
+from advisor.advice.words.phrases import name_in_place, plain
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -192,7 +192,7 @@ def _bought(advice: Advice) -> BriefWay | None:
         return None
     return BriefWay(
         kind="buy",
-        name=f"{plain(option.name)}{after_name(option, ' in its place')}",
+        name=name_in_place(option),
         decode=option.speed.decode,
         upfront=option.upfront,
         monthly=option.monthly,

@@ -17,6 +17,7 @@ import numpy as np
 
 from advisor.advice.edits.changes import LAST_RESORTS, changes_of
 from advisor.advice.edits.edit import Edit, placements
+from advisor.advice.table.choice import NOTABLE
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Location, Tier
@@ -215,6 +216,18 @@ class Task:
         most = sorted((each for each in every if each.seconds >= least), key=lambda it: it.seconds)
         named = {"format" if each.edit.of_format else each.edit.words: each for each in most}
         return tuple(sorted(named.values(), key=lambda it: -it.seconds)[:MOST_SAVES])
+
+    @property
+    def notable(self) -> Saved | None:
+        """Setting that saves most of it, where it shortens the task by much; None for none."""
+        best = next(iter(self.saves), None)
+        if best is None or self.seconds < NOTABLE * self.after(best):
+            return None
+        return best
+
+    def after(self, saved: Saved) -> float:
+        """Time of the task with a setting [s]."""
+        return self.seconds - saved.seconds
 
     def _each(self, value: object) -> Floats:
         return np.broadcast_to(np.asarray(value, dtype=float), self.session.prompts.shape)

@@ -47,10 +47,10 @@ def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
 def _of_tables(model: Model) -> Iterator[str]:
     """Note on tables that take no room beside the layers."""
     if model.tables:
-        kind = "of n-grams" if model.by_ngrams else "by layer"
         yield (
-            f"{memory(model.tables)} of its weights are tables {kind}: a token reads a few rows of "
-            "them, and llama.cpp leaves them in RAM or in the file on the drive."
+            f"{memory(model.tables)} of its weights are tables {model.kind_of_tables}: a token "
+            "reads a few rows of them, and llama.cpp leaves them in RAM or in the file on the "
+            "drive."
         )
 
 

@@ -224,6 +224,11 @@ class Model:
         """Tables by layer or of n-grams, of which a token reads a few rows [B]."""
         return self.embedding * self.tables_share
 
+    @property
+    def kind_of_tables(self) -> str:
+        """Kind of those tables in words: "of n-grams" or "by layer"."""
+        return "of n-grams" if self.by_ngrams else "by layer"
+
     @lazy
     def _sums(self) -> dict[tuple[Group, ...], tuple[Floats, Floats]]:
         return {}

@@ -379,10 +379,7 @@ def _tables(estimate: Estimate) -> Iterable[str]:
     if placement is None or not machine.gpus or not model.tables_share:
         return
     size = memory(model.tables)
-    if model.by_ngrams:
-        kind = "of n-grams"
-    else:
-        kind = "by layer"
+    kind = model.kind_of_tables
     if np.any(placement.embedding_share(Location.DISK)):
         yield (
             f"Its tables {kind}, {size}, stay in the file on the drive: a token reads a few rows "

@@ -25,9 +25,8 @@ class Price:
     sources: tuple[str, ...] = ()  # addresses of the sources
     at_launch: float = 0.0  # part of `usd` that is a maker's list price at launch [USD]
     typed: bool = False  # typed by the person
-    stated: float | None = (
-        None  # part of `usd` that the person typed for cards; None for none [USD]
-    )
+    # part of `usd` that the person typed for cards; None for none [USD]
+    stated: float | None = None
     low: float | None = None  # lower end of the range of what it usually costs [USD]; None unknown
     high: float | None = None  # upper end likewise [USD]
 

@@ -202,8 +202,8 @@ def _able(options: Sequence[Option]) -> Iterator[Option]:
 
 
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
-    """Whether people notice it beside what is kept or free: hours less waiting, half
-    the waiting of who cannot read along, nobody in a queue where some were, half the rent.
+    """Whether people notice it beside what is kept or free: hours less waiting, half the waiting of
+    who cannot read along, nobody in a queue where some were, half the rent.
     """
     if option.kind is OptionKind.RENT:
         now = kept.monthly or 0.0
@@ -220,7 +220,7 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
 
 
 def _waits_less(option: Option, kept: Option, factor: float) -> bool:
-    """Whether one waits so many times less with an option as with what is kept."""
+    """Whether waiting with an option is shorter by a factor than with what is kept."""
     then = option.hours_lost
     now = kept.hours_lost
     if then is None or now is None:

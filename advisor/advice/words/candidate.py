@@ -4,7 +4,7 @@ from advisor.advice.comparison import Comparison
 from advisor.advice.table.candidate import Candidate
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.phrases import after_name, plain, price_at_once
+from advisor.advice.words.phrases import name_in_place, plain, price_at_once
 from advisor.formatting import hours as hours_words
 from advisor.formatting import money as money_words
 from advisor.units import number
@@ -27,7 +27,7 @@ def sentence(candidate: Candidate, advice: Comparison) -> str:
 def _gives(option: Option, advice: Comparison) -> str:
     """Purchase, its speed beside the present one, and its price."""
     now = advice.options[0]
-    name = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
+    name = name_in_place(option, " in place of yours")
     speed = f"{number(option.decode)} tokens a second"
     if now.speed is not None:
         speed = f"{number(option.decode)} instead of {number(now.decode)} tokens a second"

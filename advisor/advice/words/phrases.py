@@ -65,6 +65,11 @@ def after_name(option: Option, replaced: str) -> str:
     return ""
 
 
+def name_in_place(option: Option, replaced: str = " in its place") -> str:
+    """Plain name of an option, and where what is bought goes."""
+    return f"{plain(option.name)}{after_name(option, replaced)}"
+
+
 def hours_rented(option: Option) -> str:
     """For how long a machine is rented: "2 hours a day", "day and night"."""
     day = option.hours_rented

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.prices.price import used_value
-from advisor.advice.table.choice import BOUGHT, NOTABLE
-from advisor.advice.words.phrases import after_name, duration, plain, price_at_once
+from advisor.advice.table.choice import BOUGHT
+from advisor.advice.words.phrases import duration, name_in_place, plain, price_at_once
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
 from advisor.request.money import discrete
@@ -25,12 +25,11 @@ def _before_a_purchase(advice: Comparison) -> Iterator[str]:
     """A free setting that shortens a task of an agent by much, where something is bought for it."""
     task = advice.task
     decided = advice.decision.option
-    if task is None or not task.saves or decided is None or decided.is_free_setting:
+    if task is None or decided is None or decided.is_free_setting:
         return
-    best = task.saves[0]
-    after = task.seconds - best.seconds
-    if task.seconds >= NOTABLE * after:
-        then = f"a task in {duration(after)} instead of {duration(task.seconds)}"
+    best = task.notable
+    if best is not None:
+        then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
         yield f"Free first: {plain(best.edit.words)}, {then}."
 
 
@@ -63,6 +62,6 @@ def _with_a_drawback(advice: Comparison) -> Iterator[str]:
     bought = decided is not None and decided.kind in BOUGHT
     budget = money_words(advice.case.demand.wants.max_usd or 0.0)
     start = "Cheaper, with a drawback" if bought else f"Within {budget}, with a drawback"
-    name = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
+    name = name_in_place(option, " in place of yours")
     speed = f"{number(option.decode)} tokens a second"
     yield f"{start}: {name}, {speed} for {price_at_once(option)}. {option.odd[0]}"

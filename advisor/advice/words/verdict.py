@@ -16,7 +16,7 @@ from advisor.advice.table.demand import BUSY, LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
-from advisor.advice.words.phrases import after_name, briefly, duration, plain
+from advisor.advice.words.phrases import briefly, duration, name_in_place, plain
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -198,7 +198,7 @@ def _rivals(advice: Comparison) -> list[str]:
         return [CLOSE.format(f"{briefly(step.name)}, free,")]
     if rival is advice.options[0]:
         return [CLOSE.format("keeping what you have")]
-    name = f"{plain(rival.name)}{after_name(rival, ' in its place')}"
+    name = name_in_place(rival)
     return [CLOSE.format(f"{name} for {money_words(rival.upfront or 0.0)}"), CLOSE.format(name)]
 
 

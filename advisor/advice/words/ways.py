@@ -19,6 +19,7 @@ from advisor.advice.words.phrases import (
     dated,
     duration,
     hours_rented,
+    name_in_place,
     plain,
     price_at_once,
     stated_price,
@@ -382,7 +383,7 @@ def _for_itself(advice: Comparison) -> list[str]:
     if advice.options[0].speed is not None or option is None or option.speed is None:
         return []
     model = advice.question.model.name.rpartition("/")[2]
-    name = f"{plain(option.name)}{after_name(option, ' in its place')}"
+    name = name_in_place(option)
     price = price_at_once(option)
     speed = f"{number(option.decode)} tokens a second"
     return [f"For {model} itself: {name}, {speed} for {price}.", f"For itself: {name}, {price}."]
@@ -438,13 +439,10 @@ def _task_after(advice: Comparison) -> list[str]:
     much.
     """
     task = advice.task
-    if task is None or not task.saves:
+    best = None if task is None else task.notable
+    if task is None or best is None:
         return []
-    best = task.saves[0]
-    after = task.seconds - best.seconds
-    if task.seconds < BESIDE_FROM * after:
-        return []
-    return [f"Free: {briefly(best.edit.words)}, a task in {duration(after)}."]
+    return [f"Free: {briefly(best.edit.words)}, a task in {duration(task.after(best))}."]
 
 
 def _also_free(advice: Comparison, option: Option) -> list[str]:
@@ -481,7 +479,7 @@ def _within(advice: Comparison, free: Option | None = None) -> list[str]:
     option = buys(advice.options, reading_tps, budget, advice.choice.safe, advice.case.step).best
     if option is None:
         return []
-    name = f"{plain(option.name)}{after_name(option, ' in its place')}"
+    name = name_in_place(option)
     price = price_at_once(option)
     within = f"Within {money_words(budget)}: {name}"
     speed = number(option.decode)

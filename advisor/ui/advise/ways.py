@@ -18,7 +18,7 @@ from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.judgement import LEAST, Judgement, judgement
-from advisor.advice.words.phrases import after_name, hours_rented, plain
+from advisor.advice.words.phrases import hours_rented, name_in_place, plain
 from advisor.advice.words.ways import YOUNG
 from advisor.formatting import capitalised, hours, money
 from advisor.machine.catalog import HOSTS, MACHINES
@@ -281,7 +281,7 @@ def _bigger(answer: Answer) -> Way:
         )
     names = {OptionKind.MACHINE: "A bigger machine", OptionKind.CHANGE: "More RAM"}
     name = names.get(option.kind, new)
-    bought = f"{plain(option.name)}{after_name(option, ' in its place')}"
+    bought = name_in_place(option)
     return Way(
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
