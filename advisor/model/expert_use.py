@@ -1,5 +1,5 @@
-"""Use of routed experts along a text: the number that tokens use, and the share that a cache
-serves.
+"""Use of routed experts along a text: the number that tokens use, and those of them that a cache
+holds.
 
 Within a text every expert of a layer has a frequency of its own. With `k` of `E` experts per token,
 one of weight w is used by a token with probability
@@ -15,10 +15,22 @@ working set model; Che, Tung and Wang 2002):
 One number, the unevenness u, thus gives drafted tokens, prompts and caches. Traces of Qwen3-30B-A3B
 and Gemma 4 26B-A4B (Helldez/BigMoeOnEdge, docs/bench-data/2026-07-15-route-trace) have u = 2.1 to
 2.35 at every t from 2 to 128 tokens.
+
+A round computes r tokens: one, and the drafted ones that it verifies. A cache that follows the text
+misses, in a round,
+
+    m = D(T + r) - D(T)
+
+A cache of a share s, filled by a profile, holds the most used experts over many texts. The lookups
+outside, 1 - h(s) of them (`served_by_fixed`), concern experts that hardly any other token of the
+round uses, the more so the fewer lie outside:
+
+    m = r k (1 - h(s)) (d + (1 - d) s),  d = D(r) / (r k)
 """
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -32,6 +44,7 @@ _SHARES = _MASSES / _MASSES.sum()
 _below = np.vectorize(NormalDist().cdf, otypes=[float])
 _quantile = np.vectorize(NormalDist().inv_cdf, otypes=[float])
 LEAST_MISSED = 1e-15  # share of experts that texts miss at least, so that its logarithm is finite
+LONGEST = 1e9  # tokens whose experts a cache of all of them holds [tokens]
 STEPS = 60  # halvings of an interval in search of a root
 USUAL = 0.5  # variety of an ordinary text
 VARIED = 1.4
@@ -164,3 +177,79 @@ def served_by_fixed(share: Array, uneven: float = STATIC) -> Array:
     inside = np.clip(part, 1e-12, 1.0 - 1e-12)
     held = _below(uneven - _quantile(1.0 - inside))
     return np.asarray(np.where(part >= 1.0, 1.0, np.where(part <= 0.0, 0.0, held)))
+
+
+# Hits of a cache of experts in a round of several tokens.
+
+
+class Fill(StrEnum):
+    """Way in which the experts of a cache are chosen."""
+
+    PROFILE = "profile"  # the most used ones over many texts, which then stay
+    ADAPTIVE = "adaptive"  # those of a profile at first, then exchanged as the text goes on
+    LRU = "lru"  # the experts that were used last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lookups:
+    """Experts of a layer in one round, as shares of all of the layer."""
+
+    touched: Array  # experts that its tokens use
+    missed: Array  # those of them outside a cache
+
+    @property
+    def served(self) -> Array:
+        """Share of a layer's experts that the round uses and the cache holds."""
+        return self.touched - self.missed
+
+
+def lookups(use: ExpertUse, share: Array, rows: Array, fill: str, texts: Array = 1.0) -> Lookups:
+    """Lookups of a round in a cache.
+
+    Args:
+        use: use of the experts of a layer.
+        share: part of the experts that the cache holds, 0 to 1.
+        rows: tokens of one text that the round computes [tokens].
+        fill: way in which the cache is filled, a `Fill`.
+        texts: texts side by side, which divide a cache that follows them.
+    """
+    held = np.clip(np.asarray(share, dtype=float), 0.0, 1.0)
+    each = np.asarray(use.touched(rows), dtype=float)
+    if fill == Fill.PROFILE:
+        missed = _outside_profile(use, held, rows, each)
+    else:
+        missed = _missed(use, held * use.total / texts, rows, each)
+    missed = np.where(held >= 1.0, 0.0, missed)
+    return Lookups(
+        touched=_of_texts(use, each / use.total, texts),
+        missed=_of_texts(use, missed / use.total, texts),
+    )
+
+
+def _outside_profile(use: ExpertUse, held: Array, rows: Array, touched: Array) -> Array:
+    """Number of a text's experts that a round uses and that a cache filled by a profile lacks.
+
+    Four rows miss 22 of the 29.5 experts of Qwen3.8-Flash-Next that they touch with 8.3 % cached
+    (Strata, docs/DGX_SPARK.md), and 7.3 with 61 % in VRAM and RAM (docs/UNSLOTH_Q4.md, 1.1 GB a
+    round); this gives 21 and 5.6.
+    """
+    looked_up = np.asarray(rows, dtype=float) * use.used
+    apart = touched / looked_up
+    outside = looked_up * (1.0 - served_by_fixed(held))
+    return np.asarray(np.minimum(outside * (apart + (1.0 - apart) * held), touched))
+
+
+def _missed(use: ExpertUse, slots: Array, rows: Array, touched: Array) -> Array:
+    """Number of a text's experts that a round uses and that a cache of the last used ones lacks.
+
+    Below the experts of one token, each slot serves its part.
+    """
+    lasting = np.minimum(use.lasting(np.maximum(slots, use.used)), LONGEST)
+    added = use.touched(lasting + rows) - use.touched(lasting)
+    few = np.minimum(np.asarray(slots) / use.used, 1.0)
+    return np.asarray(touched - few * (touched - np.minimum(added, touched)))
+
+
+def _of_texts(use: ExpertUse, share: Array, texts: Array) -> Array:
+    """Share of a layer's experts that some texts use together, each of which uses a share."""
+    return np.asarray(1.0 - (1.0 - share) ** use.distinct_texts(texts))

@@ -14,14 +14,6 @@ TABLE = DATA / "runtimes/tiered_engines.csv"
 NO_GPU = "none"  # vendor of a machine without a GPU, in the column `vendors`
 
 
-class Fill(StrEnum):
-    """Way in which the experts of a cache are chosen."""
-
-    PROFILE = "profile"  # the most used ones over many texts, which then stay
-    ADAPTIVE = "adaptive"  # those of a profile at first, then exchanged as the text goes on
-    LRU = "lru"  # the experts that were used last
-
-
 class RamTier(StrEnum):
     """Experts that an engine keeps in RAM."""
 

@@ -7,10 +7,13 @@ for each of which all of its experts outside VRAM are copied; part of the copyin
 which nothing hides.
 """
 
+import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
+from advisor.catalog.csv_tables import texts
 from advisor.cost_model.kernels import TierKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, TierSettings
@@ -19,9 +22,9 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
+from advisor.model.expert_use import ExpertUse, Lookups, lookups
 from advisor.model.model import Floats, Model
 from advisor.runtimes.tiered.engines import MEASURED, RamTier, TieredEngine
-from advisor.runtimes.tiered.hits import Lookups, lookups, use_of
 from advisor.runtimes.tiered.placement import (
     beyond_memory,
     in_cache_format,
@@ -37,6 +40,26 @@ UNPACKED = 0.46
 DRAFT_LAYERS = 1.0  # layers that a run of the drafting head reads
 INDEXED = 2048.0
 """Tokens that a layer with an indexer attends to (DeepSeek-V3.2, section 2.1: top 2,048)."""
+
+
+@lru_cache(maxsize=256)
+def unevenness(name: str) -> float:
+    """Unevenness of a model's experts in caches of these engines, by the model's name.
+
+    The caches hit somewhat less often than the unevenness within one text tells, so theirs is a
+    table of its own.
+    """
+    by_pattern = texts("models/tier_expert_use.csv", "pattern", "unevenness")
+    values = (value for part, value in by_pattern.items() if re.search(part, name, re.IGNORECASE))
+    return float(next(values))  # the last pattern takes every name
+
+
+def use_of(model: Model) -> ExpertUse | None:
+    """Use of a model's experts; None for a model without experts."""
+    experts = model.architecture.experts
+    if experts is None:
+        return None
+    return ExpertUse(experts.total, experts.used, unevenness(model.name))
 
 
 def best_link_share(machine: Machine) -> float:

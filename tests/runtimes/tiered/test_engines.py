@@ -17,11 +17,12 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
+from advisor.model.expert_use import Fill
 from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
-from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, packed
+from advisor.runtimes.tiered.engines import RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
 from advisor.runtimes.tiered.runtimes import described, on_card
 from advisor.units import GIB, Array
