@@ -16,10 +16,9 @@ from advisor.runtimes.exllamav3 import EXLLAMAV3
 from advisor.runtimes.flexgen import FLEXGEN
 from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp.forks import IK_LLAMA_CPP, LLAMAFILE
-from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
 from advisor.runtimes.llama_cpp.ollama import OLLAMA
-from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
+from advisor.runtimes.llama_cpp.splits import LLAMA_CPP, LLAMA_CPP_TENSOR
 from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM

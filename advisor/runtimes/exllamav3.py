@@ -26,8 +26,8 @@ from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, in_groups, own_bits
-from advisor.runtimes.llama_cpp import layer_split
-from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp import splits
+from advisor.runtimes.llama_cpp.splits import LLAMA_CPP
 
 CHUNK = 2048  # tokens of a prompt computed together (`chunk_size`, default) [tokens]
 PAGE = 256  # step of the cache's size (`cache_size`) [tokens]
@@ -51,11 +51,11 @@ def place(
         experts = settings.cpu_moe
         if experts is None:
             unstated = replace(settings, gpu_layers=None)
-            fitting = layer_split.place(model, machine, work, strategy, unstated)
+            fitting = splits.place(model, machine, work, strategy, unstated)
             whole = np.asarray(fitting.gpu_layers) >= model.layers
             experts = np.where(whole, fitting.cpu_moe, float(model.layers))
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=experts)
-    return layer_split.place(model, machine, work, strategy, settings)
+    return splits.place(model, machine, work, strategy, settings)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:

@@ -22,9 +22,8 @@ from advisor.machine.machine import Machine, over_ethernet
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, in_groups, own_bits, whole_bits
-from advisor.runtimes.llama_cpp import layer_split, ollama, passes, split_mode_tensor
-from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
-from advisor.runtimes.llama_cpp.split_mode_tensor import divided
+from advisor.runtimes.llama_cpp import ollama, passes, splits
+from advisor.runtimes.llama_cpp.splits import LLAMA_CPP, divided
 from advisor.runtimes.parallelism import shares_layers_between
 
 VERSION = "mlx-lm 0.32"
@@ -47,7 +46,7 @@ def place(
     """
     for key in dict.fromkeys((server, "mlx")):
         check_takes(key, machine, strategy, model, work)
-    whole = layer_split.place(model, machine, work, strategy, settings)
+    whole = splits.place(model, machine, work, strategy, settings)
     whole = replace(whole, embedding_shares={})  # mlx-lm reads all tables in
     if shares_layers_between(model, machine):
         return divided(model, machine, whole)
@@ -58,7 +57,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     """Schedule of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
     shared = shares_layers_between(model, machine)
     if shared:
-        through = split_mode_tensor.schedule
+        through = splits.schedule_divided
     else:
         through = passes.schedule
     return through(model, placement, machine, replace(work, ubatch=PROMPT_STEP, bench=True))

@@ -22,7 +22,7 @@ from advisor.runtimes.llama_cpp.buffers import (
     spread_cache,
     widths,
 )
-from advisor.runtimes.llama_cpp.layer_split import CONTEXT, gpu_buffer
+from advisor.runtimes.llama_cpp.splits import CONTEXT, gpu_buffer
 from advisor.units import MIB
 
 

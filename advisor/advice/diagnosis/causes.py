@@ -29,7 +29,7 @@ from advisor.machine.machine import Host, Link
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
-from advisor.runtimes.llama_cpp.layer_split import most_whole_layers
+from advisor.runtimes.llama_cpp.splits import most_whole_layers
 from advisor.units import GIB, memory, number
 
 # Request: other tokens, file, build or method of measuring.

@@ -24,7 +24,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp import splits
 from advisor.runtimes.llama_cpp.command import (
     bound,
     devices,
@@ -32,8 +32,8 @@ from advisor.runtimes.llama_cpp.command import (
     threads,
     with_workers,
 )
-from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
+from advisor.runtimes.llama_cpp.splits import LLAMA_CPP
 from advisor.units import Array
 
 
@@ -130,7 +130,7 @@ def place(
     """Placement of llama.cpp in which `-ngl N` is N layers; the head follows after the last of
     them.
     """
-    return layer_split.place(model, machine, work, strategy, older_count(settings))
+    return splits.place(model, machine, work, strategy, older_count(settings))
 
 
 IK_LLAMA_CPP = variant(
@@ -153,8 +153,8 @@ def llamafile_place(
     check_takes("llamafile", machine, strategy, model, work, settings)
     settings = older_count(settings)
     if settings.gpu_layers is None and machine.gpus:
-        settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
-    return layer_split.place(model, machine, work, strategy, settings)
+        settings = replace(settings, gpu_layers=splits.whole_layers(model, machine, work))
+    return splits.place(model, machine, work, strategy, settings)
 
 
 def llamafile_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

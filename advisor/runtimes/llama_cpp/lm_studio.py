@@ -20,8 +20,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.llama_cpp import layer_split
-from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp import splits
+from advisor.runtimes.llama_cpp.splits import LLAMA_CPP
 
 DRAFTING = {
     "mtp": "speculativeDraftMtp",
@@ -37,8 +37,8 @@ def place(
     """Placement of llama.cpp; as many whole layers as fit for a model without experts."""
     check_takes("lm-studio", machine, strategy, model, work)
     if not model.has_experts and settings.gpu_layers is None and machine.gpus:
-        settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
-    return layer_split.place(model, machine, work, strategy, settings)
+        settings = replace(settings, gpu_layers=splits.whole_layers(model, machine, work))
+    return splits.place(model, machine, work, strategy, settings)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

@@ -28,10 +28,10 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.llama_cpp import layer_split, passes
+from advisor.runtimes.llama_cpp import passes, splits
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.command import repository_tag
-from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp.splits import LLAMA_CPP
 from advisor.units import GIB, MIB, Array
 
 VERSION = "Ollama of August 2026 (fb30760)"
@@ -81,7 +81,7 @@ def place(
     """
     check_takes("ollama", machine, strategy, model, work)
     running = served(model, machine, work)
-    return layer_split.place(model, chosen(model, machine, running), running, strategy, settings)
+    return splits.place(model, chosen(model, machine, running), running, strategy, settings)
 
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:

@@ -1,4 +1,6 @@
-"""llama.cpp: each processor reads the layers in its own memory.
+"""llama.cpp, in both of its splits: whole layers on each processor, or a part of each on every GPU.
+
+By default each processor reads the layers in its own memory.
 
 The CPU computes the layers outside the GPU in place, token by token; for a prompt's micro-batches
 of 32 tokens and more they are copied over the link and computed on the GPU. With `--n-cpu-moe N`
@@ -10,11 +12,13 @@ pages are read at page faults.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 from advisor.catalog.constants import names_of
 from advisor.cost_model.drafting import drafting_context
+from advisor.cost_model.loads import STARTED, ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import (
     Location,
     Placement,
@@ -23,11 +27,21 @@ from advisor.cost_model.placement import (
     all_of,
     capacity,
     gpu_numbers,
+    gpu_shares,
     last_layers,
     layers_that_fit,
     over_gpus,
 )
-from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.runtime import Runtime, variant
+from advisor.cost_model.schedule import (
+    REDUCES_PER_LAYER,
+    Exchange,
+    ExchangePath,
+    Flow,
+    Phases,
+    Route,
+    Schedule,
+)
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Host, Machine, left_to_system
@@ -42,9 +56,9 @@ from advisor.runtimes.llama_cpp.buffers import (
     output_buffer,
     spread_cache,
 )
-from advisor.runtimes.llama_cpp.command import SETUP, VERSION, command
+from advisor.runtimes.llama_cpp.command import SETUP, VERSION, arguments, command, weights
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, schedule
-from advisor.units import GIB, MIB, Array
+from advisor.units import FLOAT, GIB, MIB, Array
 
 FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""
@@ -351,4 +365,103 @@ LLAMA_CPP = Runtime(
     parts_layers=True,
     setup=SETUP,
     as_built=as_built,
+)
+
+
+# `-sm tensor`: every GPU has a part of each layer, and all compute at once.
+#
+# Memory adds up as with the usual split by layers, and speed adds up too, less two all-reduces in
+# each layer. It is experimental: it needs flash attention, has no `--fit`, and does not run every
+# architecture. `-sm row`, its predecessor, divides dense weights only and is deprecated
+# (docs/multi-gpu.md at 5815cb84, of 2026; quantized caches since pull request 23792, June 2026, of
+# which q4_1, iq4_nl, q5_0 and q5_1 are still not supported).
+
+UNFITTED = 0.4
+"""Additional half width of its ranges, as the logarithm of a factor: no constant is fitted to it.
+In one published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests
+23225 and 19378, 2026)."""
+
+
+def place_divided(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """Placement with all layers in the GPUs, divided evenly among equal cards and by memory among
+    unequal ones.
+    """
+    check_takes("-sm tensor", machine, strategy, model, work)
+    return divided(model, machine, place(model, machine, work, strategy, settings))
+
+
+def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
+    """Placement with a part of each layer on every GPU, made of one with whole layers."""
+    shares = dict(
+        zip(map(Location.vram, range(len(machine.gpus))), gpu_shares(machine), strict=True)
+    )
+    layers = {
+        at: np.asarray(share)[..., np.newaxis] * np.ones(model.layers)
+        for at, share in shares.items()
+    }
+    return replace(
+        whole,
+        weights={**whole.weights, **{at: all_of(share) for at, share in layers.items()}},
+        kv={**whole.kv, **layers},
+        output={**whole.output, **{at: np.asarray(share) for at, share in shares.items()}},
+    )
+
+
+def schedule_divided(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Phases:
+    """Schedule with all GPUs in parallel, in llama.cpp's micro-batches."""
+    return Phases(
+        of_prompt=lambda: _divided_pass(model, placement, machine, *micro_batches(work)[:2]),
+        of_token=lambda: _divided_pass(model, placement, machine, token_step(work), 1.0),
+    )
+
+
+def _divided_pass(
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, repeats: Array
+) -> Schedule:
+    flows = []
+    for device, share in enumerate(gpu_shares(machine)):
+        load = step_load(model, placement, Location.vram(device), step)
+        started: Any = {name: getattr(load, name) / share for name in STARTED}  # heads are divided
+        flows.append(Flow(route=Route.RESIDENT, load=replace(load, **started), device=device))
+    vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
+    count = len(flows)
+    ring = Exchange(
+        way=ExchangePath.PEER if machine.nodes == 1 else ExchangePath.NETWORK,
+        times=REDUCES_PER_LAYER * model.layers,
+        moved=2.0 * (count - 1) / count * vector,
+        reduces=True,
+        gpus=count,
+    )
+    return Schedule(stages=(tuple(flows),), repeats=repeats, exchanges=(ring,))
+
+
+def command_divided(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """Command line of llama-server with divided layers."""
+    shares = [float(np.ravel(part)[0]) for part in gpu_shares(machine)]
+    divided = "-sm tensor"
+    if len(set(shares)) > 1:
+        divided += f" -ts {','.join(f'{100 * share:.0f}' for share in shares)}"
+    if work.kv_type == "f16":
+        divided += " -fa on"
+    options = (
+        divided if option.startswith("-sm layer ") else option
+        for option in arguments(model, placement, machine, work)
+    )
+    return " ".join([f"llama-server {weights(model)}", *options])
+
+
+LLAMA_CPP_TENSOR = variant(
+    LLAMA_CPP,
+    name="llama.cpp -sm tensor",
+    strategies=(PlacementStrategy.GPU_RESIDENT,),
+    takes_layers=False,
+    extra_uncertainty=UNFITTED,
+    place=place_divided,
+    schedule=schedule_divided,
+    command=command_divided,
+    drafts=True,
 )
