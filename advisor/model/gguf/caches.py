@@ -19,8 +19,7 @@ from dataclasses import replace
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import LayerCache
 from advisor.model.build import Mixing
-from advisor.model.gguf.architectures import architectures
-from advisor.model.gguf.keys import Keys
+from advisor.model.gguf.keys import Keys, architectures
 
 LOOKS_BACK = frozenset({"attn_q", "attn_qkv", "attn_q_a", "attn_kv_a_mqa"})
 COMPRESSOR = "attn_compressor_kv"  # projection of the entries of a compressed cache [4]

@@ -16,10 +16,9 @@ from pathlib import Path
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, Tensor
 from advisor.model.formats import StorageType
-from advisor.model.gguf.architectures import GgufArchitecture, architectures, traits_of
 from advisor.model.gguf.caches import cache_notes, memory
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief, prefix, read_header
-from advisor.model.gguf.keys import Keys
+from advisor.model.gguf.keys import GgufArchitecture, Keys, architectures, traits_of
 from advisor.model.gguf.shards import (
     TensorName,
     cut_short,

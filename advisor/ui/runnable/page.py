@@ -16,7 +16,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.known import maker
-from advisor.model.by_name.written import written
+from advisor.model.by_name.names import written
 from advisor.request.command_line import command
 from advisor.request.lists import listed
 from advisor.request.request import Nouns, Request

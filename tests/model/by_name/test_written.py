@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.advice.finder.runnable import ranked_models
-from advisor.model.by_name.written import written
+from advisor.model.by_name.names import written
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from gguf_files import F32, heads, table, write
 
 from advisor.model.architecture import LayerCache
 from advisor.model.catalog import architecture
-from advisor.model.gguf.architectures import architectures
+from advisor.model.gguf.keys import architectures
 from advisor.model.gguf.read import COMPANIONS, describe_path
 
 
