@@ -59,6 +59,31 @@ class EngineKernels(Kernels):
     products_per_layer: Array = 1.0
     state_flops: Array = 0.0  # work of linear attention on its states [FLOP]
 
+    def gpu_seconds(self, load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
+        """Time of one step on one GPU [s]."""
+        release = constants.value("engine_release")
+        moving = (
+            dense_seconds(load, gpu, self, constants)
+            + expert_seconds(load, gpu, self, constants)
+            + attention_seconds(load, gpu, constants)
+            + state_seconds(gpu, self, constants)
+            + between_seconds(gpu, self, constants)
+        )
+        return FlowTime(
+            moving=moving * release, layers=launch_seconds(load, gpu, self, constants) * release
+        )
+
+    def layers_only(self) -> "EngineKernels":
+        """Kernels of further layers in a step, whose tokens and cache are counted already with
+        other layers.
+        """
+        return EngineKernels(
+            prompt=self.prompt,
+            dense=self.dense,
+            experts=self.experts,
+            products_per_layer=self.products_per_layer,
+        )
+
 
 TILES = 64.0
 """Largest tile of an expert's tokens [tokens]: Marlin takes the smallest of 8, 16, 32, 48 and 64
@@ -97,21 +122,6 @@ def _generations(family: Names, bandwidths: bytes, shared: bool) -> Names:
     return in_common(
         family + memory * (family == "Blackwell")
         for family, memory in zip(families * (count // len(families)), memories, strict=True)
-    )
-
-
-def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:
-    """Time of one step on one GPU [s]."""
-    release = constants.value("engine_release")
-    moving = (
-        dense_seconds(load, gpu, kernels, constants)
-        + expert_seconds(load, gpu, kernels, constants)
-        + attention_seconds(load, gpu, constants)
-        + state_seconds(gpu, kernels, constants)
-        + between_seconds(gpu, kernels, constants)
-    )
-    return FlowTime(
-        moving=moving * release, layers=launch_seconds(load, gpu, kernels, constants) * release
     )
 
 

@@ -25,34 +25,47 @@ from advisor.units import Array
 # 32; https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 
 
-def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants) -> FlowTime:
-    """Time of a step on a GPU: reading, computing, unpacking, and fixed costs of the layers [s].
+@dataclass(frozen=True, kw_only=True)
+class FrameworkKernels(Kernels):
+    """Batch of a framework on a GPU, computed kernel by kernel in every layer."""
 
-    t = W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
-        + U (ops / P + bytes / S),   layers tau + expert layers tau_e + sequences tau_s
+    number: str  # number type of matrix products, a key of `Gpu.tensor_flops`
+    unpacked: Array = 0.0  # compressed weights and cache values converted to that type first
 
-    U values are unpacked by ordinary arithmetic, at P 32-bit operations per second, or by a series
-    of elementwise kernels, each of which reads and writes all of them.
-    """
-    family = gpu.lookup_family
-    memory = gpu.bandwidth.value
-    reading = load.weights / (constants.value("gpu_read_share", family) * memory)
-    attending = load.kv / (constants.value("gpu_kv_share", family) * memory)
-    work = (
-        load.flops
-        + load.attention_flops / constants.value("gpu_attention_flop_share", family)
-        + load.expert_flops / constants.value("gpu_expert_flop_share", family)
-    )
-    computing = work / (constants.value("gpu_flop_share", family) * peak_flops(gpu, kernels.number))
-    unpacking = kernels.unpacked * (
-        constants.value("unpack_operations") / peak_flops(gpu, "fp32")
-        + constants.value("unpack_bytes") / memory
-    )
-    return FlowTime(
-        moving=reading + attending + computing + unpacking,
-        layers=layer_seconds(load.layers, load, gpu, constants)
-        + kernels.sequences * constants.value("sequence"),
-    )
+    def gpu_seconds(self, load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
+        """Time of a step: reading, computing, unpacking, and fixed costs of the layers [s].
+
+        t = W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
+            + U (ops / P + bytes / S),   layers tau + expert layers tau_e + sequences tau_s
+
+        U values are unpacked by ordinary arithmetic, at P 32-bit operations per second, or by a
+        series of elementwise kernels, each of which reads and writes all of them.
+        """
+        family = gpu.lookup_family
+        memory = gpu.bandwidth.value
+        reading = load.weights / (constants.value("gpu_read_share", family) * memory)
+        attending = load.kv / (constants.value("gpu_kv_share", family) * memory)
+        work = (
+            load.flops
+            + load.attention_flops / constants.value("gpu_attention_flop_share", family)
+            + load.expert_flops / constants.value("gpu_expert_flop_share", family)
+        )
+        computing = work / (
+            constants.value("gpu_flop_share", family) * peak_flops(gpu, self.number)
+        )
+        unpacking = self.unpacked * (
+            constants.value("unpack_operations") / peak_flops(gpu, "fp32")
+            + constants.value("unpack_bytes") / memory
+        )
+        return FlowTime(
+            moving=reading + attending + computing + unpacking,
+            layers=layer_seconds(load.layers, load, gpu, constants)
+            + self.sequences * constants.value("sequence"),
+        )
+
+    def layers_only(self) -> "FrameworkKernels":
+        """Kernels of further layers in a step, without sequences and unpacked values."""
+        return FrameworkKernels(number=self.number)
 
 
 def peak_flops(gpu: Gpu, number: str) -> Array:
@@ -62,25 +75,6 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
     return gpu.first_peak(kinds)
-
-
-def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
-    """Time of the processor's cores for experts, in an engine with kernels of its own [s].
-
-    t = max( W / S , W / (cores r) ) + K / (share_a S), with r bytes per second and core of its
-    simple unpacking loops
-    """
-    rate = np.minimum(host.bandwidth.value, host.cores * constants.value("engine_core_rate"))
-    return load.weights / rate + host_attention_seconds(load.kv, host, constants)
-
-
-def host_attention_seconds(cache: Array, host: Host, constants: Constants) -> Array:
-    """Time of the processor for attention over a 16-bit cache in RAM, in a framework [s].
-
-    PyTorch converts each value to 32 bits before it multiplies, and so moves every byte of the
-    cache about five times: read, written at twice the size, read again.
-    """
-    return cache / (host.bandwidth.value * constants.value("host_attention_share"))
 
 
 # Time of the flows of an engine that keeps experts in tiers.
@@ -114,31 +108,43 @@ class TierKernels(Kernels):
     early: bool = False  # its port to the GPU computes with kernels that were written for another
     starts: Array = 0.0  # fixed times that the flow has: of a chunk with 1, none with 0
 
+    def gpu_seconds(self, load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
+        """Time of a round or chunk on a GPU, without the factor of the engine [s]."""
+        if self.prompt:
+            return _gpu_chunk(load, gpu, self, constants)
+        return _gpu_round(load, gpu, self, constants)
 
-def tier_seconds(
-    flow: Flow, kernels: TierKernels, machine: Machine, constants: Constants
-) -> FlowTime:
-    """Time of a flow; raises InputError for a drive whose speed is not known [s]."""
-    if kernels.prompt:
-        time = _prompt_seconds(flow, kernels, machine, constants)
-        engine = constants.value("tier_prompt_engine")
-    else:
-        time = _round_seconds(flow, kernels, machine, constants)
-        engine = constants.value("tier_engine")
-    return FlowTime(moving=time.moving * engine, layers=time.layers * engine)
+    def flow_seconds(self, flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
+        """Time of a flow; raises InputError for a drive whose speed is not known [s]."""
+        if self.prompt:
+            engine = constants.value("tier_prompt_engine")
+        else:
+            engine = constants.value("tier_engine")
+        time = self._flow_seconds(flow, machine, constants)
+        return FlowTime(moving=time.moving * engine, layers=time.layers * engine)
 
+    def _flow_seconds(self, flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
+        """Time of a flow without the factor of the engine [s]."""
+        if flow.route is Route.RESIDENT and flow.load is not None:
+            return self.gpu_seconds(flow.load, machine.gpus[flow.device], constants)
+        if flow.route is Route.IN_PLACE and flow.load is not None:
+            return self._core_seconds(flow.load, machine.host, constants)
+        if flow.route is Route.STREAMED:
+            rate = self._link_rate(machine.gpus[flow.device], constants)
+            return FlowTime(moving=flow.moved / rate)
+        return FlowTime(moving=drive_seconds(flow.moved, self, machine, constants))
 
-def _round_seconds(
-    flow: Flow, kernels: TierKernels, machine: Machine, constants: Constants
-) -> FlowTime:
-    if flow.route is Route.RESIDENT and flow.load is not None:
-        return _gpu_round(flow.load, machine.gpus[flow.device], kernels, constants)
-    if flow.route is Route.IN_PLACE and flow.load is not None:
-        return FlowTime(moving=core_seconds(flow.load.weights, machine.host, constants))
-    if flow.route is Route.STREAMED:
-        link = machine.gpus[flow.device].link.pinned.value
-        return FlowTime(moving=flow.moved / (link * constants.value("tier_link_share")))
-    return FlowTime(moving=drive_seconds(flow.moved, kernels, machine, constants))
+    def _core_seconds(self, load: Load, host: Host, constants: Constants) -> FlowTime:
+        """Time of the cores for experts where they lie [s]."""
+        if self.prompt:
+            return _cores_chunk(load, host, constants)
+        return FlowTime(moving=core_seconds(load.weights, host, constants))
+
+    def _link_rate(self, gpu: Gpu, constants: Constants) -> Array:
+        """Rate of experts over the link [B/s]."""
+        if self.prompt:
+            return _copy_rate(gpu, self, constants)
+        return gpu.link.pinned.value * constants.value("tier_link_share")
 
 
 def kernel_family(family: Names, *, vulkan: bool) -> Names:
@@ -192,19 +198,6 @@ def drive_seconds(
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
     way = "mapped" if kernels.mapped else ""
     return moved / (machine.disk.sequential.value * constants.value("tier_drive_share", way))
-
-
-def _prompt_seconds(
-    flow: Flow, kernels: TierKernels, machine: Machine, constants: Constants
-) -> FlowTime:
-    if flow.route is Route.RESIDENT and flow.load is not None:
-        return _gpu_chunk(flow.load, machine.gpus[flow.device], kernels, constants)
-    if flow.route is Route.IN_PLACE and flow.load is not None:
-        return _cores_chunk(flow.load, machine.host, constants)
-    if flow.route is Route.STREAMED:
-        rate = _copy_rate(machine.gpus[flow.device], kernels, constants)
-        return FlowTime(moving=flow.moved / rate)
-    return FlowTime(moving=drive_seconds(flow.moved, kernels, machine, constants))
 
 
 def _copy_rate(gpu: Gpu, kernels: TierKernels, constants: Constants) -> Array:

@@ -340,3 +340,25 @@ def vectors(host: Host) -> str:
     if any(host.instruction_sets):
         return "scalar"
     return ""
+
+
+# Time of the processor in a framework, or in an engine with kernels of its own.
+
+
+def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
+    """Time of the processor's cores for experts, in an engine with kernels of its own [s].
+
+    t = max( W / S , W / (cores r) ) + K / (share_a S), with r bytes per second and core of its
+    simple unpacking loops
+    """
+    rate = np.minimum(host.bandwidth.value, host.cores * constants.value("engine_core_rate"))
+    return load.weights / rate + host_attention_seconds(load.kv, host, constants)
+
+
+def host_attention_seconds(cache: Array, host: Host, constants: Constants) -> Array:
+    """Time of the processor for attention over a 16-bit cache in RAM, in a framework [s].
+
+    PyTorch converts each value to 32 bits before it multiplies, and so moves every byte of the
+    cache about five times: read, written at twice the size, read again.
+    """
+    return cache / (host.bandwidth.value * constants.value("host_attention_share"))

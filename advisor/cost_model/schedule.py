@@ -4,12 +4,16 @@ Stages run one after another, so their times add. The flows of a stage run in pa
 longest counts; together they are limited by the bandwidth of a memory that they share.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import Load
+from advisor.cost_model.processors import FlowTime, host_kernel_seconds
 from advisor.lazy import lazy
+from advisor.machine.machine import Gpu, Machine
 from advisor.units import Array
 
 
@@ -43,12 +47,30 @@ class Transfer(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernels:
-    """Batch of a framework on a GPU, computed kernel by kernel in every layer."""
+class Kernels(ABC):
+    """Kernels of an engine that computes in another way than llama.cpp."""
 
-    number: str  # number type of matrix products, a key of `Gpu.tensor_flops`
     sequences: Array = 0.0  # sequences that get a token from the step
-    unpacked: Array = 0.0  # compressed weights and cache values converted to that type first
+
+    @abstractmethod
+    def gpu_seconds(self, load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
+        """Time of a step on a GPU [s]."""
+
+    def flow_seconds(self, flow: "Flow", machine: Machine, constants: Constants) -> FlowTime | None:
+        """Time of a flow that the engine computes; None for a flow that moves bytes [s].
+
+        Raises:
+            InputError: the speed of the drive is needed and not known.
+        """
+        if flow.load is None:
+            return None
+        if flow.route is Route.RESIDENT:
+            return self.gpu_seconds(flow.load, machine.gpus[flow.device], constants)
+        return FlowTime(moving=host_kernel_seconds(flow.load, machine.host, constants))
+
+    def layers_only(self) -> "Kernels":
+        """Kernels of further layers in a step, whose sequences are counted with other layers."""
+        return replace(self, sequences=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +86,7 @@ class Flow:
     device: int = 0  # index of the GPU that computes or receives
     transfer: Transfer | None = Transfer.PINNED  # over the link; None for bytes that stay in RAM
     repacked: bool = True  # the CPU reads weights in its own layout; false for pages of a file
-    kernels: Kernels | None = None  # batch of a framework on a GPU; None for llama.cpp
+    kernels: Kernels | None = None  # those of an engine; None for those of llama.cpp
     alike: int = 1  # GPUs that run the same flow at once, whose reads of RAM add up
 
 

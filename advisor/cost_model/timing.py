@@ -5,7 +5,7 @@
     t_step  = sum of stages + exchanges + crossings t_cross + t_token
 
 The formula of a flow stands at the function that times it (docs/core.md lists them): `gpu_seconds`
-and `cpu_seconds` for llama.cpp, `kernel_seconds`, `engine_seconds` and `tier_seconds` for others.
+and `cpu_seconds` for llama.cpp, the engine's `Kernels` for others.
 Layers of llama.cpp on a GPU take `host_launch` times as long, by the kind of host that starts
 them. Shares and fixed costs come from data/generated/efficiency.csv. Every function takes numbers
 or arrays.
@@ -18,15 +18,13 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from advisor.catalog.constants import Constants, Names, in_common, names_of
-from advisor.cost_model.engine_kernels import EngineKernels, engine_seconds, generation
-from advisor.cost_model.kernels import (
-    TierKernels,
+from advisor.cost_model.engine_kernels import generation
+from advisor.cost_model.processors import (
+    FlowTime,
+    cpu_seconds,
+    gpu_seconds,
     host_attention_seconds,
-    host_kernel_seconds,
-    kernel_seconds,
-    tier_seconds,
 )
-from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
 from advisor.cost_model.schedule import (
     Exchange,
     ExchangePath,
@@ -125,8 +123,10 @@ def page_fault_seconds(
 
 def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
     """Time of one flow on a machine; raises InputError for a drive whose speed is not known [s]."""
-    if isinstance(flow.kernels, TierKernels):
-        return tier_seconds(flow, flow.kernels, machine, constants)
+    if flow.kernels is not None:
+        time = flow.kernels.flow_seconds(flow, machine, constants)
+        if time is not None:
+            return time
     if flow.load is not None or flow.route is Route.IN_PLACE:
         return _computed(flow, machine, constants)
     onward: Array = 0.0  # from RAM to the GPU, but for bytes that stay there and pages of the CPU
@@ -145,22 +145,14 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime
 
 
 def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
+    """Time of a flow that llama.cpp computes, or of a framework's attention in RAM [s]."""
     if flow.load is None:
         return FlowTime(moving=host_attention_seconds(flow.moved, machine.host, constants))
     if flow.route is not Route.RESIDENT:
-        if flow.kernels is not None:
-            return FlowTime(moving=host_kernel_seconds(flow.load, machine.host, constants))
         return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
-    gpu = machine.gpus[flow.device]
-    match flow.kernels:
-        case None:
-            time = gpu_seconds(flow.load, gpu, constants)
-            launch = constants.value("host_launch", machine.host.segment)
-            return FlowTime(moving=time.moving, layers=time.layers * launch)
-        case EngineKernels() as kernels:
-            return engine_seconds(flow.load, gpu, kernels, constants)
-        case kernels:
-            return kernel_seconds(flow.load, gpu, kernels, constants)
+    time = gpu_seconds(flow.load, machine.gpus[flow.device], constants)
+    launch = constants.value("host_launch", machine.host.segment)
+    return FlowTime(moving=time.moving, layers=time.layers * launch)
 
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:

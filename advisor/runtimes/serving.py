@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.drafting import drafter_cache
-from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
+from advisor.cost_model.engine_kernels import EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     Location,
@@ -504,7 +504,6 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
     else:
         divided = 1 / division.tensor
     return EngineKernels(
-        number=PEAKS[dense][0],
         sequences=step.sequences * users * (group.at == 0),
         prompt=is_prompt(step),
         dense=dense,
@@ -525,21 +524,6 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
 
 KernelsOf = Callable[[GpuGroup, Placement, ForwardPass], Kernels]
 """Function that gives the kernels of one GPU of a group, for its layers in a step."""
-
-
-def layers_only(kernels: Kernels) -> Kernels:
-    """Kernels of further layers in a step, whose tokens and cache are counted already with other
-    layers.
-    """
-    if not isinstance(kernels, EngineKernels):
-        return Kernels(number=kernels.number)
-    return EngineKernels(
-        number=kernels.number,
-        prompt=kernels.prompt,
-        dense=kernels.dense,
-        experts=kernels.experts,
-        products_per_layer=kernels.products_per_layer,
-    )
 
 
 FORMATS = ((12.0, "f16"), (6.0, "fp8"))

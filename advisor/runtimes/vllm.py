@@ -259,7 +259,7 @@ def schedule(
         if np.any(read > 0):
             work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
             over = over_link(moved=outside.weights * read, transfer=Transfer.ZERO_COPY)
-            yield (on_gpu(load=work, kernels=serving.layers_only(kernels)), over)
+            yield (on_gpu(load=work, kernels=kernels.layers_only()), over)
 
     return serving.phases(model, placement, machine, work, stages)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.catalog.constants import Names
+from advisor.cost_model.kernels import FrameworkKernels
 from advisor.cost_model.loads import STARTED, ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, all_of
-from advisor.cost_model.schedule import Kernels, Phases, Schedule
+from advisor.cost_model.schedule import Phases, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -116,10 +117,10 @@ def cache_share(placement: Placement, place: Location) -> Array:
     return np.asarray(np.mean(placement.kv.get(place, np.zeros(1)), axis=-1))
 
 
-def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
+def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> FrameworkKernels:
     """Kernels of a framework on a GPU for a step of a model; some values are unpacked first."""
     number = NUMBERS.get(model.decode_class, "fp16")
-    return Kernels(number=number, sequences=sequences, unpacked=unpacked)
+    return FrameworkKernels(number=number, sequences=sequences, unpacked=unpacked)
 
 
 def each_of(load: Load, gpus: int) -> Load:

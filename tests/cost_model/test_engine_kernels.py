@@ -125,7 +125,6 @@ def test_launches_by_hand() -> None:
         engine_sequence=1e-6,
     )
     kernels = EngineKernels(
-        number="fp16",
         sequences=8.0,
         attention_layers=60.0,
         latent_layers=10.0,

@@ -210,7 +210,7 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
     elif tiers.machine.unified:
         lookup = Lookups(touched=lookup.touched, missed=np.zeros_like(lookup.touched))
     several = len(tiers.machine.gpus) > 1
-    kernels = TierKernels(number="fp16", several=several, mapped=tiers.engine.mapped)
+    kernels = TierKernels(several=several, mapped=tiers.engine.mapped)
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus) if tiers.on_gpu else 0):
         load = _dense(tiers, device, step)
@@ -295,7 +295,6 @@ def _chunks(tiers: Tiers, work: Workload) -> Schedule:
         touched = np.asarray(use.touched(rows)) / use.total
     starts = 1.0 + BEGINNING / count
     kernels = TierKernels(
-        number="fp16",
         prompt=True,
         mapped=tiers.engine.mapped,
         windows=tiers.machine.system == OperatingSystem.WINDOWS,

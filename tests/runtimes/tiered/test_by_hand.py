@@ -49,7 +49,7 @@ def experts(size: float) -> Load:
 
 def missed_seconds(size: float, over_link: float, where: Machine, of_ram: float = 1.0) -> float:
     """Time of misses of which a share goes over the link [s]."""
-    kernels = TierKernels(number="fp16")
+    kernels = TierKernels()
     stage = (
         Flow(route=Route.IN_PLACE, load=experts(size * (1.0 - over_link)), kernels=kernels),
         Flow(route=Route.STREAMED, moved=size * over_link, kernels=kernels),
@@ -107,7 +107,7 @@ def test_crow_waits_for_its_drive() -> None:
     missed = 43 * 256 * float(result.missed)
     assert missed == pytest.approx(51, rel=0.15)
     where = rig(cores_gbs=70, link_gbs=50, disk_gbs=6.5)
-    seconds = drive_seconds(np.asarray(51 * 8.8e6), TierKernels(number="fp16"), where, plain())
+    seconds = drive_seconds(np.asarray(51 * 8.8e6), TierKernels(), where, plain())
     assert 1e3 * float(seconds) == pytest.approx(70, rel=0.02)
 
 
@@ -140,7 +140,7 @@ def round_seconds(gpu: str, *, vulkan: bool) -> float:
     ]
     ported = replace(rows[-1], family="RDNA 3", value=0.6, unit="factor")
     load = replace(experts(1.97e9), layers=40.0)
-    flow = Flow(route=Route.RESIDENT, load=load, kernels=TierKernels(number="fp16", vulkan=vulkan))
+    flow = Flow(route=Route.RESIDENT, load=load, kernels=TierKernels(vulkan=vulkan))
     where = machine(MachineSpec(gpu=gpu, cpu="Ryzen 5 5600X", ram_gb=64))
     return float(stage_seconds((flow,), where, Constants([*rows, ported])).total)
 
