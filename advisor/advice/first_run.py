@@ -157,9 +157,9 @@ def _of_the_command(command: str) -> str:
 def _search(model: Model, exact: str) -> str:
     """Page with the files of a model; empty where the lines themselves make or name them."""
     if Download.UNKNOWN in exact:
-        return search_page(f"{model.name.rpartition('/')[2]} {model.format}")
+        return search_page(f"{model.published_as.rpartition('/')[2]} {model.format}")
     if model.gguf_file in exact:
-        return search_page(model.name.rpartition("/")[2], library="gguf")
+        return search_page(model.published_as.rpartition("/")[2], library="gguf")
     return ""
 
 

@@ -300,6 +300,8 @@ class Architecture:
     # kinds of layers that no formula describes, by the words of their file: weights are counted by
     # the shapes of their tensors, and nobody has timed them
     unknown_kinds: tuple[str, ...] = ()
+    # name under which its weights are published; empty for that of the model with these layers
+    published_as: str = ""
 
     COMMON_HEAD: ClassVar = 128
     """Head size where an architecture does not state it, used only for scores without flash

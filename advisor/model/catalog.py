@@ -36,13 +36,13 @@ def find_model(name: str) -> ArchitectureSpec:
 
 
 def repository(name: str) -> str:
-    """Repository of the unquantized checkpoint on Hugging Face; the name itself where none is
-    known.
+    """Repository of the unquantized checkpoint on Hugging Face; the name itself of a model of the
+    catalogue without one, and `Download.UNKNOWN` for other names that are no repository's.
     """
     row = model_rows().get(name)
-    if row and row.hf_id:
-        return row.hf_id
-    return name
+    if row is None:
+        return name if "/" in name else Download.UNKNOWN
+    return row.hf_id or name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,7 +198,7 @@ def _row(model: Model) -> Download | None:
     """Row of a model; None for a model that is a file on this machine."""
     if model.architecture.source.startswith(OF_A_FILE):
         return None
-    return downloads().get(model.name)
+    return downloads().get(model.published_as)
 
 
 def _holds(tag: str, form: str) -> bool:

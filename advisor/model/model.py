@@ -395,9 +395,19 @@ class Model:
         return replace(self, bytes_per_layer=parts)
 
     @property
+    def published_as(self) -> str:
+        """Name under which its weights are published."""
+        return self.architecture.published_as or self.name
+
+    @property
+    def file_stem(self) -> str:
+        """First part of the names of its files and folders."""
+        return self.published_as.rpartition("/")[2].replace(":", "-").replace(" ", "-")
+
+    @property
     def gguf_file(self) -> str:
         """Name of a GGUF file of the model."""
-        return f"{self.name.rpartition('/')[2]}-{self.format}.gguf"
+        return f"{self.file_stem}-{self.format}.gguf"
 
     @staticmethod
     def from_tensors(

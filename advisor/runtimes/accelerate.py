@@ -320,7 +320,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     }
     sizes = (f'{keys[place]}: "{int(up(size) / MIB)}MiB"' for place, size in limits.items())
     return SNIPPET.format(
-        name=repr(catalog.repository(model.name)), limits=", ".join(sizes), output=int(work.output)
+        name=repr(catalog.repository(model.published_as)),
+        limits=", ".join(sizes),
+        output=int(work.output),
     )
 
 

@@ -197,7 +197,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     RAM.
     """
     launch = f"deepspeed --num_gpus {len(machine.gpus)}"
-    name = catalog.repository(model.name)
+    name = catalog.repository(model.published_as)
     users = each_gpu(machine, work)
     if Location.RAM in placement.kv:
         drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD

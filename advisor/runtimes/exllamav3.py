@@ -68,9 +68,9 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines: exllamav3's script quantizes the weights, TabbyAPI serves them."""
     number = min(own_bits(model.format, "EXL3"), 8.0)
-    folder = shlex.quote(f"{model.name}-exl3-{number:.1f}bpw")
+    folder = shlex.quote(f"{model.file_stem}-exl3-{number:.1f}bpw")
     return f"""# in exllamav3's folder, from the checkpoint of Hugging Face
-python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {number:g}
+python convert.py -i {shlex.quote(model.file_stem)} -o {folder} -w work -b {number:g}
 # in TabbyAPI's folder, with {folder} in models/
 python main.py --model-name {folder} {" ".join(_options(placement, work))}"""
 
@@ -90,7 +90,7 @@ def _options(placement: Placement, work: Workload) -> Iterable[str]:
     if work.draft:
         yield f"--draft-mode {DRAFTING[work.draft]} --draft-num-tokens {int(work.drafted)}"
     if work.draft_model is not None:
-        yield f"--draft-model-name {shlex.quote(work.draft_model.name)}"
+        yield f"--draft-model-name {shlex.quote(work.draft_model.file_stem)}"
 
 
 EXLLAMAV3 = variant(

@@ -179,10 +179,10 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     experts = FILES.get(model.format, model.format)
     form = model.format.removesuffix("-hf")
     if form == "BF16":
-        plain = catalog.repository(model.name)
+        plain = catalog.repository(model.published_as)
     else:
         plain = ""
-    weights = plain or catalog.checkpoint(model.name, "FP8")
+    weights = plain or catalog.checkpoint(model.published_as, "FP8")
     layerwise = f"--kt-gpu-prefill-token-threshold {LONG} --chunked-prefill-size {CHUNK}"
     parts = [
         "python -m sglang.launch_server",
@@ -192,7 +192,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--mem-fraction-static {MEMORY_USED}",
         *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
         f"--kt-method {form if form in METHODS else 'LLAMAFILE'}",
-        f"--kt-weight-path {shlex.quote(f'{model.name}-{experts}')}",
+        f"--kt-weight-path {shlex.quote(f'{model.file_stem}-{experts}')}",
         f"--kt-cpuinfer {machine.host.cores}",
         f"--kt-threadpool-count {machine.host.sockets}",
         f"--kt-num-gpu-experts {round(share * experts_of(model))}",

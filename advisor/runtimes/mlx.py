@@ -72,18 +72,18 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     _distributed_utils/config.py; options of mlx_lm/server.py).
     """
     if whole_bits(model.format) == 16:
-        return _served(model, machine, shlex.quote(catalog.repository(model.name)))
+        return _served(model, machine, shlex.quote(catalog.repository(model.published_as)))
     return f"{folder_line(model)}\n{_served(model, machine, shlex.quote(folder_of(model)))}"
 
 
 def folder_of(model: Model) -> str:
     """Name of the folder with a model's weights."""
-    return f"{model.name}-{own_bits(model.format, 'MLX'):g}bit"
+    return f"{model.file_stem}-{own_bits(model.format, 'MLX'):g}bit"
 
 
 def folder_line(model: Model) -> str:
     """Shell line that makes the folder of the weights from the maker's repository."""
-    source = shlex.quote(catalog.repository(model.name))
+    source = shlex.quote(catalog.repository(model.published_as))
     folder = shlex.quote(folder_of(model))
     number = own_bits(model.format, "MLX")
     if number == 16:

@@ -109,7 +109,7 @@ def drafter(work: Workload) -> str:
     """
     if work.draft_model is None:
         return DRAFTERS[work.draft].file
-    return catalog.repository(work.draft_model.name)
+    return catalog.repository(work.draft_model.published_as)
 
 
 def checkpoint(model: Model) -> str:
@@ -117,8 +117,8 @@ def checkpoint(model: Model) -> str:
     others.
     """
     if "16-bit" in kinds(model.format):
-        return catalog.repository(model.name)
-    return catalog.checkpoint(model.name, model.format)
+        return catalog.repository(model.published_as)
+    return catalog.checkpoint(model.published_as, model.format)
 
 
 @dataclass(frozen=True, kw_only=True)

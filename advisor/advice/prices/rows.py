@@ -8,7 +8,7 @@ price is called old only if it surely is.
 
 import calendar
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
@@ -17,6 +17,8 @@ from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.machine.catalog import GPUS, MACHINES
 from advisor.machine.rows import MachineRow
+from advisor.model.by_name.names import take_apart
+from advisor.model.model import Model
 
 STALE_DAYS = 90  # age above which a price is called old, also in a verdict [days]
 LAPSED_DAYS = 365
@@ -426,3 +428,16 @@ def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
         rows.setdefault(row.model, []).append(fresh.get((row.provider, row.model_id), row))
     return {model: tuple(of_model) for model, of_model in rows.items()}
+
+
+def api_offers(model: Model) -> Sequence[ApiPriceRow]:
+    """Offers of APIs for a model's own weights, not for others of its layers."""
+    prices = api_price_rows()
+    published = prices.get(model.published_as.rpartition("/")[2])
+    if published is not None:
+        return published
+    rows = prices.get(model.name.rpartition("/")[2], ())
+    if model.published_as == model.name:
+        return rows
+    words = take_apart(model.published_as).weight_words
+    return [row for row in rows if words <= take_apart(row.model_id).weight_words]

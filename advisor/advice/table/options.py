@@ -594,8 +594,7 @@ def _rented(
 
 def apis(question: Question) -> list[Option]:
     """Providers that serve the model, cheapest for this use first."""
-    rows = tables.api_price_rows().get(question.model.name.rpartition("/")[2], ())
-    options = [_called(question, row) for row in rows]
+    options = [_called(question, row) for row in tables.api_offers(question.model)]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out
         cost = question.use.called(*usd)

@@ -28,6 +28,8 @@ class Named:
     format: str = ""  # format in the name, such as `-AWQ` or `:q4_K_M`; empty for none
     native: str = ""  # format in which the publisher offers the weights; empty for 16 bits
     context: int = 0  # longer context of a variant of the model [tokens]; 0 for the model's own
+    # name under which its weights are published, where they are not those of the row; else empty
+    published_as: str = ""
 
     @property
     def name(self) -> str:
@@ -43,6 +45,8 @@ class Named:
     def architecture(self) -> Architecture:
         """Architecture of the model, or of its stand-in."""
         architecture = self.made or architecture_of(self.row)
+        if self.published_as:
+            architecture = replace(architecture, published_as=self.published_as)
         if not self.context:
             return architecture
         return replace(architecture, max_context=self.context)

@@ -38,7 +38,9 @@ from advisor.model.by_name.known import (
     better_described,
     catalogue_keys,
     is_drafting,
+    makers,
     of_other_name,
+    sizes,
     spellings_of,
 )
 from advisor.model.by_name.listed import listed
@@ -298,12 +300,81 @@ def named(text: str, year: int = NEWEST) -> Named:
         refuse_unknown_states(text, None, made.architecture)
         model = made
     else:
-        taken = (f"{text[:80]} is taken as {known.name}.",) if known.taken_as else ()
+        published_as = weights_of(text, known.row)
         model = checked(text, _described(known.row))
-        model = replace(model, taken_as=known.taken_as, notes=(*taken, *model.notes))
+        model = replace(
+            model,
+            taken_as=known.name if published_as else known.taken_as,
+            published_as=published_as,
+            notes=(*_taken(text, known, published_as), *model.notes),
+        )
         model = longer_context(text, model)
     native = native_format(model.name, model.row if isinstance(model.row, HubRow) else None)
     return replace(model, format=form.name if form else "", native=native)
+
+
+def _taken(text: str, known: Named, published_as: str) -> tuple[str, ...]:
+    """What a name was taken for; nothing for a model's own name."""
+    if published_as:
+        return (f"{text[:80]} has the layers of {known.name}, and is counted as that.",)
+    if known.taken_as:
+        return (f"{text[:80]} is taken as {known.name}.",)
+    return ()
+
+
+# Weights of their own in layers that another model has, too: Devstral in those of Mistral Small.
+
+TUNED = frozenset({"it", "instruct", "chat"})
+"""Words of weights that answer questions."""
+
+
+def weights_of(text: str, row: KnownRow) -> str:
+    """Name under which the weights that a name means are published, the name itself where no list
+    has them; empty for the weights of the model with these layers.
+    """
+    tag = names.ollama_tag(text)
+    meaning = names.take_apart(tag.full if tag else text).weight_words
+    if any(meaning <= names.take_apart(name).weight_words for name in _published(row)):
+        return ""
+    if text.strip() in catalog.downloads():
+        return text.strip()
+    return _closest_weights(meaning, row) or text.strip()
+
+
+def _published(row: KnownRow) -> tuple[str, ...]:
+    """Names under which a model's own weights are published."""
+    repository = catalog.repository(row.name)
+    source = catalog.downloads().get(row.name)
+    if source is None:
+        return row.name, repository
+    return row.name, repository, source.gguf, source.ollama
+
+
+def _closest_weights(meaning: frozenset[str], row: KnownRow) -> str:
+    """Name of listed weights of the same layers that has all these words and fewest others, dates
+    counting less: tuned ones first, then the maker's, then the newest; empty without any.
+    """
+    able = [
+        name
+        for name in sorted(catalog.downloads(), reverse=True)
+        if meaning <= names.take_apart(name).weight_words and _has_layers(name, row)
+    ]
+
+    def distance(name: str) -> tuple[int, int, bool, bool]:
+        words = names.take_apart(name).weight_words
+        tuned = not TUNED.isdisjoint(names.take_apart(name).tokens)
+        of_maker = name.partition("/")[0] in makers()
+        return sum(map(str.isalpha, words)), len(words), not tuned, not of_maker
+
+    return min(able, key=distance, default="")
+
+
+def _has_layers(name: str, row: KnownRow) -> bool:
+    """Whether a listed name's model has the layers of another."""
+    try:
+        return sizes(meant(name).row) == sizes(row)
+    except (UnknownName, Refusal):
+        return False
 
 
 def _is_another_version(name: names.ModelName, close: tuple[str, ...]) -> bool:

@@ -30,6 +30,8 @@ LEFT_OUT = frozenset({"container", "tuning", "maker", "mode"})
 SAME_START = 4
 """Letters that a file's name has in common with its repository's, if it tells the model too."""
 LAYER_ALONE = "mtp"  # first word of files that hold a model's drafting layer alone
+SAME_WEIGHTS = ("mtp", "vision", "latest")
+"""Words that name a file with further layers, or the newest one, of the same weights."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
 """Tokens that mean a context, unless no other token is a size; then they mean parameters."""
 TABLE = NameWords("models/name_words.csv")
@@ -58,6 +60,15 @@ class ModelName:
         """Tokens that distinguish a model from its relatives."""
         left_out = LEFT_OUT - {"mode"}
         return tuple(token for token in self.tokens if words().get(token) not in left_out)
+
+    @property
+    def weight_words(self) -> frozenset[str]:
+        """Words and numbers that distinguish weights of the same layers: no size, and no word for
+        further layers in the same file.
+        """
+        return frozenset(
+            token for token in self.identity if token not in SAME_WEIGHTS and not is_size(token)
+        )
 
 
 def _shape(tokens: tuple[str, ...]) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ def _drafting(work: Workload) -> Iterable[str]:
         return
     yield f"--spec-type {SPECULATIVE[work.draft]}"
     if work.draft_model is not None:
-        yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.format}.gguf')}"
+        yield f"-md {shlex.quote(work.draft_model.gguf_file)}"
     elif work.drafter is not None and work.drafter.file:
         yield f"-md {work.drafter.file}.gguf"
     if work.draft == "ngram":

@@ -99,7 +99,7 @@ def key(model: Model) -> str:
     repository = catalog.Download.of_gguf(model).partition(":")[0]
     if repository:
         return repository.rpartition("/")[2].removesuffix("-GGUF").lower()
-    return shlex.quote(f"{model.name.rpartition('/')[2]}-{model.format}".lower())
+    return shlex.quote(f"{model.file_stem}-{model.format}".lower())
 
 
 LM_STUDIO = variant(

@@ -158,7 +158,7 @@ SETUP = ServerSetup(
 
 def tag_of(model: Model) -> str:
     """Name under which the model is created."""
-    return f"{model.name.rpartition('/')[2]}-{model.format}".lower()
+    return f"{model.file_stem}-{model.format}".lower()
 
 
 def _serve(model: Model, placement: Placement, work: Workload) -> str:

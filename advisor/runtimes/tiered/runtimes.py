@@ -247,12 +247,12 @@ def _moe4all(model: Model, placement: Placement, machine: Machine, work: Workloa
 def _colibri(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     ram = int(float(np.ravel(placement.page_cache)[0]) / GIB)
     gpu = " --gpu auto" if machine.gpus else ""
-    folder = shlex.quote(f"{model.name}_i4")
+    folder = shlex.quote(f"{model.file_stem}_i4")
     return f"DIRECT=1 COLI_MODEL={folder} ./coli chat --ram {ram}{gpu}"
 
 
 def _freetoken(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    name = shlex.quote(model.name)
+    name = shlex.quote(model.published_as)
     return f"ft bench bw && ft serve {name} --moe-backend hybrid --moe-cache-auto"
 
 
@@ -265,7 +265,7 @@ def _crow(model: Model, placement: Placement, machine: Machine, work: Workload) 
     slots = max(round(total * each / max(whole, 1.0)), 1)
     ram = int(float(np.ravel(placement.page_cache)[0]) / GIB)
     line = (
-        f"llama-server -m {shlex.quote(model.name)}-{model.format}.gguf --moe-stream "
+        f"llama-server -m {shlex.quote(model.file_stem)}-{model.format}.gguf --moe-stream "
         f"--moe-stream-cache {slots}s --moe-stream-io-threads 8 --moe-stream-direct"
     )
     if ram and size:
