@@ -21,7 +21,7 @@ def test_no_setting_of_the_environment_reaches_a_test(tmp_path: Path) -> None:
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(
-        [*command, "tests/cli/test_saved_before.py", "tests/cli/test_cli.py", "-k", "save"],
+        [*command, "tests/cli/test_cli.py", "-k", "save"],
         cwd=ROOT,
         env={**os.environ, **named},
         capture_output=True,

@@ -56,9 +56,6 @@ def gpus(rented: Estimate) -> tuple[str, int]:
     return rented.machine.gpus[0].name, len(rented.machine.gpus)
 
 
-RENTED = rented(LLAMA_CPP)
-
-
 @pytest.mark.parametrize("runtime", SERVERS, ids=lambda runtime: runtime.key)
 def test_every_rented_gpu_has_a_file_with_the_fields_that_tasks_have(runtime: Runtime) -> None:
     assert rented(runtime)
@@ -148,13 +145,13 @@ def test_ollama_pulls_the_model_and_gives_it_the_options_that_were_predicted(
 
 
 def test_the_disk_holds_the_model_and_the_system() -> None:
-    item = RENTED[0]
+    item = rented(LLAMA_CPP)[0]
     size = yaml.safe_load(start_files.skypilot_task(item))["resources"]["disk_size"]
     assert size - 100 - 1 < item.model.file_bytes / GIB <= size - 100
 
 
 def test_it_runs_the_options_that_were_predicted() -> None:
-    item = RENTED[0]
+    item = rented(LLAMA_CPP)[0]
     run = yaml.safe_load(start_files.skypilot_task(item))["run"].strip()
     predicted = item.command.partition(".gguf ")[2]
     assert run.endswith(predicted)
@@ -193,6 +190,6 @@ def test_a_gpu_without_a_name_there_is_refused() -> None:
     ids=lambda other: other.name,
 )
 def test_a_runtime_without_a_file_is_refused_and_says_what_to_do(other: Runtime) -> None:
-    elsewhere = replace(RENTED[0], runtime=other)
+    elsewhere = replace(rented(LLAMA_CPP)[0], runtime=other)
     with pytest.raises(Refusal, match=f"For {re.escape(other.name)}, rent the GPU and type"):
         start_files.skypilot_task(elsewhere)

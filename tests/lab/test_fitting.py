@@ -256,13 +256,13 @@ def test_a_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:
 
 
 @cache
-def fit_of_a_seventh() -> Fit:
-    """Fit of every seventh published row."""
-    return solve(task(rows_of(published()[::7])))
+def fit_of_a_part() -> Fit:
+    """Fit of every thirteenth published row; its time grows with the square of their number."""
+    return solve(task(rows_of(published()[::13])))
 
 
-def test_a_seventh_of_the_rows_is_fitted_in_a_moment_and_explains_them() -> None:
-    off = np.abs(fit_of_a_seventh().residuals)
+def test_a_part_of_the_rows_is_fitted_in_a_moment_and_explains_them() -> None:
+    off = np.abs(fit_of_a_part().residuals)
     assert len(off) > 300
     assert float(np.median(off)) < 0.15
 
@@ -314,7 +314,7 @@ def test_constants_lie_where_physics_allows() -> None:
 
 
 def test_every_constant_of_every_row_lies_where_physics_allows() -> None:
-    fit = fit_of_a_seventh()
+    fit = fit_of_a_part()
     for name, values in fit.task.values(fit.logs).items():
         parameter = parameters(LLAMA_CPP)[name]
         assert parameter.least <= float(values.min()), name
@@ -322,7 +322,7 @@ def test_every_constant_of_every_row_lies_where_physics_allows() -> None:
 
 
 def test_factors_of_few_groups_keep_their_expected_values() -> None:
-    fit = fit_of_a_seventh()
+    fit = fit_of_a_part()
     known = zip(fit.task.terms, fit.logs, fit.groups, fit.task.prior.value, strict=True)
     few = [
         (value, expected)

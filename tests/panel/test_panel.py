@@ -5,7 +5,18 @@
 
 from collections import Counter
 
-from panel_judge import NOTHING, PANEL, Answer, Entry, answer_of, judge, matches, ruled_out, run
+from panel_judge import (
+    NOTHING,
+    PANEL,
+    Answer,
+    Entry,
+    advised,
+    answer_of,
+    judge,
+    matches,
+    ruled_out,
+    run,
+)
 
 QUESTIONS: list[Entry] = PANEL["questions"]
 ENOUGH = 0.9  # share of safe choices that must be accepted
@@ -28,15 +39,13 @@ def misread(question: Entry) -> str:
     return ""
 
 
-def ask(question: Entry) -> tuple[Answer, bool]:
-    """The program's answer, and whether it has a safe choice yet."""
+def ask(question: Entry) -> Answer:
+    """The program's answer."""
     asks = [text for key, value in question["asks"].items() for text in (f"--{key}", str(value))]
-    printed, complaint = run("advise", "--machine", question["machine"], *asks)
+    printed, complaint = advised("--machine", question["machine"], *asks)
     if printed is None:
-        return Answer(kind="refused", name=complaint), True
-    if "safe_choice" not in printed:
-        return Answer(kind=NOTHING), False
-    return answer_of(printed), True
+        return Answer(kind="refused", name=complaint)
+    return answer_of(printed)
 
 
 def test_the_safe_choice_is_what_a_builder_would_sign(tmp_path, monkeypatch):
@@ -45,8 +54,7 @@ def test_the_safe_choice_is_what_a_builder_would_sign(tmp_path, monkeypatch):
     counts: Counter[str] = Counter()
     failing = []
     for question in QUESTIONS:
-        answer, advised = ask(question)
-        assert advised, "`advise --json` has no `safe_choice`"
+        answer = ask(question)
         wrong = misread(question)
         verdict, because = ("misread", wrong) if wrong else judge(question, answer)
         counts[verdict] += 1

@@ -5,14 +5,10 @@
 
 import re
 from collections import Counter
-from pathlib import Path
 
-import yaml
-from panel_judge import NOTHING, Answer, Entry, answer_of, judge, run
+from panel_judge import NOTHING, Answer, Entry, advised, answer_of, entries, judge
 
-QUESTIONS: list[Entry] = yaml.safe_load((Path(__file__).parent / "use_questions.yaml").read_text())[
-    "questions"
-]
+QUESTIONS: list[Entry] = entries("use_questions.yaml")["questions"]
 ENOUGH = 0.9  # share of answers that must be signed
 ENOUGH_SPENT = 0.8  # share of those that spend money
 MOST_SILENT = 0.5  # share that an adviser may reach who always says to buy nothing
@@ -25,7 +21,7 @@ def ask(question: Entry) -> tuple[Answer, str]:
         words += [f"--{key}"] if value is True else [f"--{key}", str(value)]
     if "budget_usd" in question:
         words += ["--max-usd", str(question["budget_usd"])]
-    printed, complaint = run("advise", *words)
+    printed, complaint = advised(*words)
     if printed is None:
         return Answer(kind="refused", name=complaint), complaint
     return answer_of(printed), printed["verdict"]
