@@ -1,10 +1,12 @@
 """Command `find`: machines that reach a target speed, or models that run well on a machine.
 
-`here`, which also runs without any command, shows the models that run well on this machine, and
-what to type next.
+`here`, which also runs without any command, shows the models that run well on this machine, or on
+the one that is named, and what to type next.
 """
 
 import argparse
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from advisor.advice.advise import Answer, buys_of, findings_of
@@ -393,9 +395,17 @@ HALF = 0.5  # loss below which a score is written as published [points]
 FIRST = 5  # number of models that are named
 
 
+THIS = "this"  # machine that the program runs on
+
+
 def here(args: argparse.Namespace) -> None:
     """Run `here`."""
-    nouns = Request(machine="this").nouns()
+    named = THIS
+    if args.machine is not None:
+        named = args.machine
+    nouns = Request(machine=named).nouns()
+    if named != THIS:
+        tell(nouns.notes)
     reading = nouns.money.reading_tps
     models = Trials(nouns.machine, nouns.work, reading).runnable()
     well = [model for model in models if model.keeps_up][:FIRST]
@@ -404,30 +414,62 @@ def here(args: argparse.Namespace) -> None:
         "notes": list(nouns.machine.notes),
         "models": [runnable_answer(model, nouns) for model in well],
     }
-    show(args, answer, lambda: "\n".join(_here_lines(nouns.machine, well, reading)))
+    show(args, answer, lambda: "\n".join(_here_lines(nouns.machine, named, well, reading)))
 
 
-def _here_lines(machine: Machine, well: list[Runnable], reading: float) -> list[str]:
+def _here_lines(
+    machine: Machine, named: str, well: list[Runnable], reading: float
+) -> Iterator[str]:
+    """Parts of a machine, the best models that run well on it, and what to type next."""
+    best = next((model.model.name for model in well), SMALL)
+    if named == THIS:
+        whose = "This machine"
+        following = _next_here(best)
+    else:
+        whose = "Your machine"
+        following = _next_of(_in_quotes(named), best)
+    yield from (f"{whose}: {_parts(machine)}.", "")
     pace = f"{number(reading)} tokens/s"
-    lines = [f"This machine: {_parts(machine)}.", ""]
     if well:
-        lines += [f"It runs well, at reading speed ({pace}) or faster, the best first:"]
-        lines += [f"  {line}" for line in aligned(map(_here_cells, well))]
+        yield f"It runs well, at reading speed ({pace}) or faster, the best first:"
+        yield from (f"  {line}" for line in aligned(map(_here_cells, well)))
     else:
-        lines += [f"No model on record reaches reading speed ({pace}) on it."]
-    if well:
-        name = well[0].model.name
-    else:
-        name = "Llama-3.2-1B"
+        yield f"No model on record reaches reading speed ({pace}) on it."
+    yield from ("", "Next:")
+    yield from (f"  {line}" for line in aligned(following.items()))
+
+
+SMALL = "Llama-3.2-1B"  # model that is named where none runs well
+
+
+def _in_quotes(text: str) -> str:
+    """A text as one word of a shell, in double quotes, which Windows takes too, where they do."""
+    if re.search(r'["$`\\]', text):
+        return shlex.quote(text)
+    return f'"{text}"'
+
+
+def _next_here(model: str) -> dict[str, str]:
+    """Commands on this machine, with what they say."""
     start = program()
-    following = {
-        f'{start} advise --machine this --model "{name}"': "would a bigger GPU pay?",
+    return {
+        f'{start} advise --machine this --model "{model}"': "would a bigger GPU pay?",
         f"{start} find --machine this": "every model that runs here",
         f"{start} probe --save --quick": "measure RAM and drive, in under 20 s",
         f"{start} app": "the same in a browser",
         f"{start} --help": "the other commands",
     }
-    return [*lines, "", "Next:", *(f"  {line}" for line in aligned(following.items()))]
+
+
+def _next_of(machine: str, model: str) -> dict[str, str]:
+    """Commands on a machine by its name in quotes, with what they say."""
+    start = program()
+    return {
+        f'{start} {machine} "{model}"': "one model, and whether a bigger GPU would pay",
+        f"{start} find --machine {machine}": "every model that runs on it",
+        f"{start} machine {machine}": "what the name is taken for",
+        f"{start} --help": "the other commands",
+    }
 
 
 def _here_cells(model: Runnable) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import advisor
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cli.command import program
-from advisor.errors import InputError, UnknownName
+from advisor.errors import AdvisorError, InputError, UnknownName
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +101,10 @@ REPHRASED = (
     (r"one of the arguments (.*) is required", r"One of \1 must be given"),
 )
 """Messages of argparse, and what is said instead."""
+COMMAND = "COMMAND"  # what stands for a command's name in the help
+WITHOUT_COMMAND = (
+    'A machine, and a model beside it, need no command: `{program} "laptop 4060 16gb" qwen3-8b`.'
+)
 CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*)' \(choose from (.*)\)")
 
 
@@ -113,6 +117,8 @@ class CommandParser(argparse.ArgumentParser):
         if choice := CHOICE.fullmatch(message):
             what, text, allowed = choice.groups()
             names = allowed.replace("'", "")
+            if what == COMMAND:
+                hint = f"{WITHOUT_COMMAND.format(program=program())} {hint}"
             raise UnknownName(
                 what.lstrip("-").lower(), text, names.split(", "), f"Choose from {names}. {hint}"
             )
@@ -141,19 +147,39 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 SHORT = "short"  # command of two words that are a machine and a model
+HERE = "here"  # command of one that is a machine
 
 
 def named_first(words: Sequence[str]) -> Sequence[str]:
     """Words of a command line that begin with their command.
 
-    Words that name a machine and a model, and no command, get the command `short`.
+    Words that name a machine and a model, and no command, get the command `short`; a machine alone
+    gets `here`.
     """
     commands = tuple(row.command.split()[0] for row in COMMANDS)
     # Argparse, too, takes a word with a blank in it for no option.
     given = [*takewhile(lambda word: " " in word or not word.startswith("-"), words)]
-    if len(given) < 2 or get_close_matches(given[0].casefold(), commands, n=1, cutoff=MISSPELLED):
+    if not given or get_close_matches(given[0].casefold(), commands, n=1, cutoff=MISSPELLED):
         return words
-    return [SHORT, *words]
+    if len(given) > 1:
+        return [SHORT, *words]
+    if " " in given[0] or _is_known(given[0]):
+        return [HERE, *words]
+    return words
+
+
+def _is_known(word: str) -> bool:
+    """Whether a word names a machine, or a model in its place."""
+    from advisor.machine.spec import MachineSpec
+    from advisor.request.named import named_machine  # for a single word that is no command
+
+    try:
+        named_machine(word, MachineSpec())
+    except UnknownName:
+        return False
+    except AdvisorError:  # of a model, or of a machine that cannot be
+        return True
+    return True
 
 
 MISSPELLED = 0.75
@@ -225,7 +251,7 @@ def parser(command: str = "") -> CommandParser:
     """
     top = CommandParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)
-    parents = {"": top.add_subparsers(required=True, metavar="COMMAND")}
+    parents = {"": top.add_subparsers(required=True, metavar=COMMAND)}
     every = () if command == "--version" else COMMANDS
     for row in [row for row in every if row.command.split()[0] == command] or every:
         group, _, name = row.command.rpartition(" ")
