@@ -387,8 +387,8 @@ class Machine:
     @property
     def driven(self) -> bool:
         """Whether llama.cpp has a backend for each of the machine's GPUs."""
-        vendors = (vendor for gpu in self.gpus for vendor in names_of(gpu.lookup_vendor))
-        return all(Backend.of_vendor(vendor) for vendor in vendors)
+        vendors = {gpu.lookup_vendor for gpu in self.gpus}
+        return all(Backend.of_vendor(name) for names in vendors for name in names_of(names))
 
     @property
     def stated_driver(self) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count, groupby
 from types import MappingProxyType
 from typing import ClassVar
@@ -121,25 +121,18 @@ class Format:
 
     def tensor_types(self, architecture: Architecture) -> "tuple[StorageType, ...]":
         """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
-        alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
-        kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
-        categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
+        tensors = _as_recipes_see(architecture)
         if self.family == "gguf":
             kept = architecture.expert_type
         else:
             kept = ""
-        keys = [
-            (tensor.role, kind)
-            for tensor, kind in zip(architecture.tensors, categories, strict=True)
-        ]
-        rules = {key: _rules_for(*key, self) for key in set(keys)}
+        rules = {key: _rules_for(*key, self) for key in set(tensors.keys)}
         by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
-        gqa = heads_per_value_head(architecture.tensors)
         experts = architecture.experts
         chosen: dict[tuple[tuple[str, str], int, int | None], StorageType] = {}
         stored = []
         for tensor, key, position in zip(
-            architecture.tensors, keys, _positions(architecture, categories), strict=True
+            architecture.tensors, tensors.keys, tensors.positions, strict=True
         ):
             if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
                 stored.append(_storage_type(kept))
@@ -148,9 +141,9 @@ class Format:
             if what not in chosen:
                 place = Place(
                     position=position,
-                    count=categories.count(VALUES) if key[1] == VALUES else architecture.layers,
+                    count=tensors.values if key[1] == VALUES else architecture.layers,
                     layers=architecture.layers,
-                    gqa=gqa,
+                    gqa=tensors.gqa,
                     experts=experts.total if experts else 0,
                 )
                 rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
@@ -433,6 +426,30 @@ def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
             width = layer["attn_output"].width
             return 2 * width / (layer["attn_qkv"].rows - width)
     return 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AsRecipesSee:
+    """Tensors of an architecture by what recipes tell them by, which is the same in all formats."""
+
+    keys: tuple[tuple[str, str], ...]  # role and category of each tensor
+    positions: tuple[int, ...]  # layer of each tensor; of attention values, their rank among these
+    values: int  # number of attention values
+    gqa: float  # query heads that share a value head
+
+
+@lru_cache(maxsize=256)
+def _as_recipes_see(architecture: Architecture) -> AsRecipesSee:
+    alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
+    kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
+    categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
+    roles = (tensor.role for tensor in architecture.tensors)
+    return AsRecipesSee(
+        keys=tuple(zip(roles, categories, strict=True)),
+        positions=tuple(_positions(architecture, categories)),
+        values=categories.count(VALUES),
+        gqa=heads_per_value_head(architecture.tensors),
+    )
 
 
 def _positions(architecture: Architecture, categories: Sequence[str]) -> Iterator[int]:
