@@ -44,8 +44,9 @@ from advisor.advice.table.choice import (
 )
 from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option, OptionKind, Question, as_rented
-from advisor.advice.table.options import keep, machine_speed, options
+from advisor.advice.table.options import changes, keep, machine_speed, options
 from advisor.advice.table.permitted import permitted
+from advisor.advice.table.rules import counts_in
 from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.advice.table.timed_machines import VALUED, cardless
 from advisor.advice.words.judgement import Judgement, judgement
@@ -108,7 +109,8 @@ def advise(
     described = (settings or Settings(), chosen, placement)
     money = _read_by(money or MoneyInputs(), session)
     estimates, best, faster = _estimated(model, machine, work, *described)
-    best = _serving_all(estimates, best, money, wants) if session is None else best
+    if session is None:
+        best = _serving_all(_in_runtime(estimates, chosen), best, money, wants)
     every = work if best is None else _of_all_agents(model, machine, work, described, session)
     _, together, edits = _estimated(model, machine, every, *described)
     if every is work:
@@ -141,8 +143,8 @@ def advise(
     task = _task(best, session)
     case = replace(case, agents=_setting_of(task, case.kept))
     case = _completed(case, question, wants, chosen, session)
-    if request is not None:
-        case = _with_fleets(case, question, request, chosen)
+    case = _with_setting_for_all(case, question, described, session)
+    case = _with_fleets(case, question, request, None if other else best)
     decision = decide(case)
     decision = replace(
         decision, rival=rival_of(case, decision), drawback=cheaper_of(case, decision)
@@ -172,11 +174,16 @@ def advise(
     )
 
 
+def _in_runtime(estimates: Iterable[Estimate], chosen: Runtime | None) -> list[Estimate]:
+    """Estimates of the chosen runtime; all without one."""
+    return [each for each in estimates if chosen in (None, each.runtime)]
+
+
 def _serving_all(
     estimates: Iterable[Estimate], best: Estimate | None, money: MoneyInputs, wants: Wants
 ) -> Estimate | None:
-    """Fastest estimate that is enough for several users, of the runtimes that were compared; the
-    best where it is enough, or none is.
+    """Fastest estimate that is enough for several users, of the engines that people run on such
+    cards; the best where it is enough, or none is.
     """
     if best is None:
         return None
@@ -185,9 +192,13 @@ def _serving_all(
     if demand.crowd is not Crowd.TEAM:
         return best
     alike = [each for each in usable(estimates) if each.strategy is best.strategy]
-    for estimate in (best, *alike):
+    reported = [each for each in alike if counts_in(each.machine, each.runtime.engine)]
+    if reported and best not in reported:
+        best = reported[0]
+    for estimate in (best, *reported):
         speed = speed_of(estimate)
-        if speed is not None and demand.serves_all(speed, estimate.work):
+        work = estimate.work
+        if speed and demand.serves_all(speed, float(work.users), float(work.output)):
             return estimate
     return best
 
@@ -318,20 +329,50 @@ def _candidates(question: Question, case: Situation) -> "tuple[Candidate, ...]":
     return candidates(wants.also, same, case.options, wants, case.step)
 
 
+def _with_setting_for_all(
+    case: Situation, question: Question, described: "Described", session: AgentSession | None
+) -> Situation:
+    """The case with a free setting that serves every user of a team, where this machine does not
+    serve them as it is.
+    """
+    settings, chosen, placement = described
+    unmet = case.demand.crowd is Crowd.TEAM and not case.demand.met_by(case.best_kept)
+    nothing = case.kept.speed is None or question.ownership.nothing
+    if not unmet or nothing or placement is not None or session is not None:
+        return case
+    from advisor.advice.table.for_all import setting_for_all  # loaded only for such teams
+
+    runtimes = (chosen,) if chosen else compared(question.machine, question.model)
+    nouns = (question.model, question.machine, question.work)
+    edited = setting_for_all(*nouns, runtimes, settings, case.demand)
+    if edited is None:
+        return case
+    (option,) = changes(question, [edited])
+    option = replace(option, kept=case.kept)
+    judged = case.judged
+    if judged:
+        judged = (*judged, without_thinking((case.kept, option))[1])
+    return replace(case, options=(*case.options, option), judged=judged, for_all=option)
+
+
 def _with_fleets(
-    case: Situation, question: Question, request: Request, chosen: Runtime | None
+    case: Situation, question: Question, request: Request | None, best: Estimate | None
 ) -> Situation:
     """The case with machines that together serve every user, where this one does not."""
-    if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
+    met = case.demand.met_by(case.best_kept) or case.for_all is not None
+    if request is None or case.demand.crowd is not Crowd.TEAM or met:
         return case
-    from advisor.advice.fleets import cheaper_mixture, fleets  # with the simulation, for teams
+    from advisor.advice.fleets import Offered, cheaper_mixture, fleets, listed, present, within
 
-    mixture = cheaper_mixture(question, request, chosen)
-    alike = fleets(question, request, case.demand, case.kept, chosen)
+    chosen = question.runtimes[0] if len(question.runtimes) == 1 else None
+    here = present(question, request, best, case.demand, case.kept)
+    every = listed(question, request, case.demand, here, chosen)
+    mixture = cheaper_mixture(every)
     return replace(
         case,
-        fleets=alike.every,
-        holding=alike.holding,
+        fleets=fleets(question, every, here),
+        offered=Offered(here, every),
+        within=within(question, request, case.options, case.demand, chosen),
         mixture_usd=None if mixture is None else mixture.monthly,
     )
 
@@ -393,7 +434,7 @@ def _many_at_once(
     """The case of work that one answer after the other does not do in time: several at once, here
     and on what could be bought, rented or called.
     """
-    from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
+    from advisor.advice.table.at_once import MANY_AT_ONCE, asked_at_once, at_once, side_by_side
 
     least = 0.0
     if case.demand.crowd is Crowd.RATE:
@@ -403,13 +444,13 @@ def _many_at_once(
         work = at_once(question.work, MANY_AT_ONCE)
         speed = None
     else:
-        work = best.work
+        work = at_once(question.work, asked_at_once(best))
         speed = speed_of(best)
     several = replace(question, work=work)
     here = keep(several, speed)
     together = None
-    if best is not None and speed is not None:
-        running = float(work.users) - float(best.waiting)
+    if best is not None and speed is not None and float(best.work.users) > 1:
+        running = float(best.work.users)
         name = f"{running:.0f} answers at once in {best.runtime.name}"
         together = replace(
             here, kind=OptionKind.CHANGE, name=name, price=Price(note=SAME_TEXT), loss=0.0

@@ -8,7 +8,7 @@ rented or called, and other models that run here.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.table.choice import (
@@ -34,6 +34,9 @@ from advisor.machine.machine import Gpu
 from advisor.request.money import discrete
 from advisor.request.wants import Texts
 
+if TYPE_CHECKING:
+    from advisor.advice.fleets import Offered
+
 WORTH_TRYING = 1.25
 """Factor on the time of an answer from which a free setting is worth a word where one waits."""
 AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
@@ -58,10 +61,14 @@ class Situation:
     step: Option | None = None  # best free setting of this machine, thinking as it is wanted
     stopped: Option | None = None  # the same with thinking off; None where that is no choice
     together: Option | None = None  # several answers at the same time on this machine
+    # free setting with which this machine answers every user of a team; None where it does so
+    # already, or none does
+    for_all: Option | None = None
     # machines that together serve every user at the speed and wait that is wished for; None where
     # they were not looked for
     fleets: Sequence[Option] | None = None
-    holding: Sequence[Option] = ()  # those that hold the whole context of each user too
+    offered: "Offered | None" = None  # the same as they are listed
+    within: Sequence[Option] = ()  # purchases for the present machine, or sold whole, that do so
     # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
     # cheap [USD]
     mixture_usd: float | None = None
@@ -293,27 +300,24 @@ def _usd_a_month(option: Option) -> float:
     return option.cost.total + float(option.cost.margin(option.price.launch_share))
 
 
+def _served_by_setting(case: Situation) -> Option | None:
+    """A free setting with which this machine answers every user."""
+    return case.for_all
+
+
 def _served(case: Situation) -> Option | None:
     """What serves every user at once, where this machine does not: the cheapest of fleets, of what
-    goes into the machine, and of APIs where texts may leave.
+    goes into the machine, and of APIs where texts may leave; of nearly as cheap ones that of the
+    fewest machines.
     """
     if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
         return None
     if case.fleets is None:
         return _cheapest_met(case)
-    apis = case.allowed_apis[:1]
-    wished = case.demand.as_wished
-    inside = [
-        option
-        for option in case.options[1:]
-        if option.kind in BOUGHT
-        and option.dated
-        and not option.odd
-        and option.cost is not None
-        and wished.met_by(option)
-    ]
-    able = (*apis, *inside, *case.holding)
-    return min(able or case.fleets, key=_usd_a_month, default=None)
+    able = [*case.allowed_apis[:1], *case.within, *case.fleets]
+    least = min(map(_usd_a_month, able), default=0.0)
+    near = [option for option in able if _usd_a_month(option) <= FELT * least]
+    return min(near, key=lambda each: (each.machines, _usd_a_month(each)), default=None)
 
 
 def _thoughtless(case: Situation) -> Option | None:
@@ -432,6 +436,7 @@ RULES = (
     Rule("side by side", _together),
     Rule("in time without thought", _thoughtless_in_time),
     Rule("finishes", _finishing),
+    Rule("served by a setting", _served_by_setting),
     Rule("serves all", _served),
     Rule("hours saved", _hours_saved),
     Rule("stop thinking", _thoughtless),
@@ -447,7 +452,14 @@ RULES = (
 )
 """Rules in their order; where none applies, everything stays."""
 KEEP = "keep"
-OF_DEMAND = (IN_TIME, "side by side", "in time without thought", "finishes", "serves all")
+OF_DEMAND = (
+    IN_TIME,
+    "side by side",
+    "in time without thought",
+    "finishes",
+    "served by a setting",
+    "serves all",
+)
 """Rules that decide by the work that is asked for, whatever a purchase would pay."""
 
 

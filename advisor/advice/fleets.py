@@ -1,97 +1,271 @@
-"""Fleets as options: equal machines that together serve every user at a speed and a wait."""
+"""Fleets as options: equal machines that together serve every user at a speed and a wait, alone or
+beside the present machine.
+"""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from advisor.advice.arrivals.load import ServerLoad, load_on
+from advisor.advice.comparison import Comparison
 from advisor.advice.prices.power import desktop_parts
 from advisor.advice.prices.price import Price
-from advisor.advice.serving import RESIDENT, Servers, ServingFleet, serving_fleets, with_gpus
+from advisor.advice.serving import (
+    NOT_YOURS,
+    RESIDENT,
+    Replicas,
+    Servers,
+    ServingFleet,
+    Yours,
+    replicas_of,
+    serving_fleets,
+    with_gpus,
+)
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.choice import BOUGHT
+from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.demand import Demand, mean_first_word
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import BY_THE_MONTH, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
-from advisor.cost_model.estimate import estimate
+from advisor.advice.table.rules import FEW_RUN, counts_in
+from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Workload
 from advisor.request.request import Request
 from advisor.runtimes import runtime
-from advisor.runtimes.compare import as_run
+from advisor.runtimes.compare import as_run, compare, decode_tps
 
 MOST_BUILT = 4
 """Desktops that a team builds and keeps side by side, at most: more want a room, its cooling and
 circuits, and are rented; assumed."""
+MANY_DESKTOPS = f"More than {MOST_BUILT} desktops want a room of their own."
+UNLIKE_MACHINES = "Two kinds of machine are set up and kept apart."
+NOT_HELD = "A whole context of one user does not fit."
+"""Drawbacks of fleets."""
+BESIDE = " beside yours"  # end of the name of machines that work beside the present one
 
 
-class Fleets(NamedTuple):
-    """Fleets of one kind of machine, cheapest first."""
+class Present(NamedTuple):
+    """Present machine with the users whom it serves at the speed and wait of servers."""
 
-    every: tuple[Option, ...]  # that serve conversations of mean length
-    holding: tuple[Option, ...]  # that hold the whole context of each user, as other options do
+    users: int  # users whom it serves in time
+    speed: Speed | None  # speed of each of them; None where it serves none
+    kept: Option  # keeping it
+
+    @property
+    def yours(self) -> Yours:
+        """Its users and cost of a month."""
+        if not self.users or self.kept.cost is None:
+            return NOT_YOURS
+        return Yours(self.users, self.kept.cost.total)
 
 
-def fleets(
-    question: Question, request: Request, demand: Demand, kept: Option, chosen: Runtime | None
-) -> Fleets:
-    """Fleets of one kind of machine that a request allows; those that an expert rules out or finds
-    odd are left out.
+def present(
+    question: Question, request: Request, best: Estimate | None, demand: Demand, kept: Option
+) -> Present:
+    """Most users whom the present machine serves, up to those there are.
+
+    An engine that queues requests is simulated, as in further machines; of another one the wait is
+    that of the mean load.
     """
-    rows = []
-    holding = []
-    for fleet in serving_fleets(question, request, chosen):
-        option = _as_option(question, fleet)
-        if option is None or refusal(question, option) or why_not_permitted(option, demand.wants):
-            continue
-        odd = odd_about(question, option)
-        if not odd and option.dated:
-            rows.append(replace(option, kept=kept))
-            if _holds(question, fleet.parts[0], demand):
-                holding.append(rows[-1])
-    return Fleets(tuple(rows), tuple(holding))
+    if best is None or not question.ownership.owned:
+        return Present(0, None, kept)
+    most = int(question.work.users)
+    load = load_on([best], request)
+    if load is not None:
+        users = load.surely_up_to(most)
+    else:
+        users = _most_served(question, best, demand, most)
+    return Present(users, _with_users(question, best, users) if users else None, kept)
 
 
-def _holds(question: Question, part: Servers, demand: Demand) -> bool:
-    """Whether machines meet a demand with the whole context of each user."""
-    work = _of_a_copy(question, part)
-    speed = _alone(question, part, work)
-    return speed is not None and demand.as_wished.serves_all(speed, work)
+def _most_served(question: Question, best: Estimate, demand: Demand, most: int) -> int:
+    """Most users whom the present machine serves at the mean load."""
+    fewest = 0
+    while fewest < most:
+        tried = (fewest + most + 1) // 2
+        reached = _with_users(question, best, tried)
+        output = float(question.work.output)
+        if reached is not None and demand.as_wished.serves_all(reached, float(tried), output):
+            fewest = tried
+        else:
+            most = tried - 1
+    return fewest
 
 
-def cheaper_mixture(
-    question: Question, request: Request, chosen: Runtime | None
-) -> ServingFleet | None:
+def _with_users(question: Question, best: Estimate, users: int) -> Speed | None:
+    """Speed of the present machine with so many users, in the same engine and placement."""
+    work = replace(question.work, users=float(users))
+    nouns = (question.model, question.machine, work)
+    every = compare(*nouns, settings=best.settings, runtimes=(best.runtime,))
+    alike = [each for each in every if each.strategy is best.strategy]
+    return next(filter(None, map(speed_of, sorted(alike, key=decode_tps, reverse=True))), None)
+
+
+def within(
+    question: Question,
+    request: Request,
+    options: Iterable[Option],
+    demand: Demand,
+    chosen: Runtime | None,
+) -> tuple[Option, ...]:
+    """Cheapest purchases for the present machine, or sold whole, that serve every user: those up to
+    the first that does so by simulation.
+    """
+    wished = demand.as_wished
+    able = [option for option in options if option.kind in BOUGHT and _sound(option)]
+    replicas = replicas_of(question, request, chosen)
+    found = []
+    for option in sorted(able, key=lambda each: each.monthly or 0.0):
+        if wished.met_by(option) and _serves(replicas, option):
+            found.append(option)
+            if len(found) == ENOUGH:
+                break
+    return tuple(found)
+
+
+ENOUGH = 2  # purchases that serve every user, of which the simplest is taken
+
+
+def _sound(option: Option) -> bool:
+    """Whether a purchase has a dated price and is not odd."""
+    return option.dated and not option.odd and option.cost is not None
+
+
+def _serves(replicas: Replicas, option: Option) -> bool:
+    """Whether the cards of a purchase serve every user by simulation, where it has alike cards in
+    an engine that queues requests.
+    """
+    machine = option.machine
+    if machine is None or option.speed is None or machine.one_pool:
+        return True
+    names = {gpu.name for gpu in machine.gpus}
+    if len(names) != 1 or runtime(option.speed.runtime).at_once is None:
+        return True
+    return replicas.served_by(names.pop(), len(machine.gpus)) >= replicas.users
+
+
+def fleets(question: Question, every: Iterable[ServingFleet], here: Present) -> tuple[Option, ...]:
+    """Listed fleets without a drawback, cheapest first."""
+    able = (_as_option(question, fleet, here) for fleet in every if not fleet.drawback)
+    return tuple(replace(option, kept=here.kept) for option in able if option is not None)
+
+
+def listed(
+    question: Question, request: Request, demand: Demand, here: Present, chosen: Runtime | None
+) -> tuple[ServingFleet, ...]:
+    """Fleets that serve every user, cheapest first, each with what an expert has against it, if
+    anything.
+    """
+    every = serving_fleets(question, request, chosen, here.yours)
+    return tuple(
+        replace(fleet, drawback=_drawback(question, fleet, here, demand)) for fleet in every
+    )
+
+
+def _drawback(question: Question, fleet: ServingFleet, here: Present, demand: Demand) -> str:
+    """Sentence on why a verdict does not name a fleet; empty for none."""
+    if len(fleet.parts) > 1:
+        return UNLIKE_MACHINES
+    if fleet.parts[0].kind == "built" and fleet.parts[0].machines > MOST_BUILT:
+        return MANY_DESKTOPS
+    option = _as_option(question, fleet, here)
+    if option is None:
+        return NOT_HELD
+    barred = why_not_permitted(option, demand.wants)
+    if barred:
+        return f"{barred[0].upper()}{barred[1:]}."
+    odd = (each for each in odd_about(question, option) if not each.startswith(FEW_RUN))
+    return refusal(question, option) or next(odd, "")
+
+
+def server_load(advice: Comparison, request: Request) -> ServerLoad | None:
+    """Load on the engine of the verdict where it queues requests, else on the one of those that
+    people run on such cards that serves most.
+    """
+    if advice.best is not None and advice.best.runtime.at_once is not None:
+        return load_on([advice.best], request)
+    meant = advice.meant()
+    reported = [each for each in meant if counts_in(each.machine, each.runtime.engine)]
+    return load_on(meant if advice.chosen else reported, request)
+
+
+class Offered(NamedTuple):
+    """Machines that serve every user of a team."""
+
+    here: Present  # the present one
+    every: tuple[ServingFleet, ...]  # fleets, cheapest first
+
+
+def offered(advice: Comparison, request: Request) -> Offered:
+    """Machines that serve every user of an answer: those that its verdict was chosen from."""
+    if advice.case.offered is not None:
+        return advice.case.offered
+    demand = advice.case.demand
+    best = None if advice.elsewhere else advice.best
+    here = present(advice.question, request, best, demand, advice.options[0])
+    return Offered(here, listed(advice.question, request, demand, here, advice.chosen))
+
+
+def cheaper_mixture(fleets: Sequence[ServingFleet]) -> ServingFleet | None:
     """Mixture of kinds of machine that serves every user for notably less than one kind; None
     without one.
     """
-    rows = serving_fleets(question, request, chosen)
-    return next((fleet for fleet in rows if len(fleet.parts) > 1), None)
+    return next((fleet for fleet in fleets if len(fleet.parts) > 1), None)
 
 
-def _as_option(question: Question, fleet: ServingFleet) -> Option | None:
-    """A fleet as an option; None for a mixture, for more desktops than anybody builds, or where a
-    copy of the model holds no user.
-    """
-    if len(fleet.parts) != 1:
-        return None
-    (part,) = fleet.parts
-    if part.kind == "built" and part.machines > MOST_BUILT:
-        return None
-    speed = _speed(question, part)
+def _as_option(question: Question, fleet: ServingFleet, here: Present) -> Option | None:
+    """A fleet of one kind as an option; None where a copy of the model holds no user."""
+    part = fleet.parts[0]
+    speed = _speed(question, part, int(question.work.users) - fleet.yours.users)
     if speed is None:
         return None
+    name = _name(part)
+    cost = part.cost.times(part.machines)
+    if fleet.yours.users and here.speed is not None and here.kept.cost is not None:
+        name = f"{name}{BESIDE}"
+        cost = _with_power(cost, here.kept.cost)
+        speed = _slower(question, speed, here)
     rented = part.kind == "rented"
     cards = with_gpus(part.gpu, part.count).gpus
     return question.option(
         OptionKind.RENT if rented else OptionKind.MACHINE,
-        _name(part),
+        f"{name}{BY_THE_MONTH if rented else ''}",
         speed,
-        part.cost.times(part.machines),
+        cost,
         _price(part),
         always_on=rented,
         hours_rented=_hours_rented(question) if rented else None,
         machine=None if rented else with_gpus(part.gpu, part.count),
         bought=cards,
         parts=() if rented else desktop_parts(cards),
+        machines=part.machines,
+    )
+
+
+def _with_power(cost: MonthlyCost, kept: MonthlyCost) -> MonthlyCost:
+    """Cost of further machines, and the power of the present one."""
+    return replace(
+        cost,
+        idle_power=cost.idle_power + kept.idle_power,
+        busy_power=cost.busy_power + kept.busy_power,
+        tied_up=cost.tied_up + kept.tied_up,
+    )
+
+
+def _slower(question: Question, speed: Speed, here: Present) -> Speed:
+    """Least speed and longest wait of further machines and of the present one."""
+    now = here.speed
+    if now is None:
+        return speed
+    first = mean_first_word(now, float(here.users), float(question.work.output))
+    return replace(
+        speed,
+        decode=min(speed.decode, now.decode),
+        low=min(speed.low, now.low),
+        high=min(speed.high, now.high),
+        first_token=max(speed.first_token, now.first_token),
+        shared_wait=max(speed.shared_wait or 0.0, first),
     )
 
 
@@ -111,33 +285,21 @@ def _price(part: Servers) -> Price:
 
 def _name(part: Servers) -> str:
     """Machines with their number and cards."""
-    several = f"{part.machines} machines with {part.name} each"
-    if part.kind == "rented":
-        return f"{part.name if part.machines == 1 else several}{BY_THE_MONTH}"
-    if part.machines == 1:
-        return f"New desktop with {part.name}"
-    return several
+    if part.machines > 1:
+        return f"{part.machines} machines with {part.name} each"
+    return part.name if part.kind == "rented" else f"New desktop with {part.name}"
 
 
-def _speed(question: Question, part: Servers) -> Speed | None:
-    """Speed of each user where all of them are spread over the copies of the model."""
-    whole = max(float(question.work.prompt) + float(question.work.output), 1.0)
-    work = replace(_of_a_copy(question, part), context=whole)
-    speed = _alone(question, part, work)
-    if speed is None:
-        return None
-    return replace(speed, first_token=mean_first_word(speed, work), waiting=0.0)
-
-
-def _of_a_copy(question: Question, part: Servers) -> Workload:
-    """Request of the users of one copy of the model."""
+def _speed(question: Question, part: Servers, users: int) -> Speed | None:
+    """Speed of each of some users who are spread over the copies of the model."""
     copies = part.machines * len(part.copies)
-    return replace(question.work, users=float(-(-int(question.work.users) // copies)))
-
-
-def _alone(question: Question, part: Servers, work: Workload) -> Speed | None:
-    """Speed of one copy of the model."""
+    work = replace(question.work, users=float(-(-users // copies)))
     machine = with_gpus(part.gpu, part.copies[0])
     engine = runtime(part.runtime)
     model = as_run(question.model, engine, machine)
-    return speed_of(estimate(model, machine, work, engine, RESIDENT))
+    reached = estimate(model, machine, work, engine, RESIDENT)
+    speed = speed_of(reached)
+    if speed is None:
+        return None
+    first = mean_first_word(speed, float(reached.work.users), float(work.output))
+    return replace(speed, shared_wait=first, waiting=0.0)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from operator import attrgetter, itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,18 +31,17 @@ from advisor.advice.prices.rows import is_stale, oldest
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
-from advisor.advice.table.timed_machines import COUNTS, FEW, cardless
+from advisor.advice.table.timed_machines import COUNTS, FEW, VALUED, cardless
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
 from advisor.errors import Refusal
 from advisor.formatting import counted, money
 from advisor.machine import from_catalog
-from advisor.machine.machine import Machine
-from advisor.request.money import HOURS_PER_MONTH
+from advisor.machine.machine import Form, Machine
+from advisor.request.money import HOURS_PER_MONTH, OWN_ROOM
 from advisor.request.request import Request
 from advisor.request.wants import Texts
-from advisor.runtimes import RUNTIMES
 from advisor.runtimes.compare import as_run
 from advisor.units import seconds, tokens_per_second
 
@@ -60,7 +60,7 @@ class Servers:
     machines: int = 1  # number of machines
     copies: Sizes = ()  # number of GPUs of each copy of the model in a machine, largest first
     users_each: int = 0  # users that a machine serves in time
-    users_low: int | None = None  # at the low end of its speed's range; None for as many
+    users_likely: int | None = None  # at its likely speed; None for as many
     runtime: str = ""  # runtime of the largest copy
     format: str = ""  # format of the model there
 
@@ -70,13 +70,15 @@ class Servers:
         return counted(self.count, self.gpu)
 
     @property
-    def most_machines(self) -> int:
-        """Number of machines where each is as slow as the range of its speed says."""
-        if self.users_low is None:
-            low = self.users_each
-        else:
-            low = max(self.users_low, 1)
-        return math.ceil(self.machines * self.users_each / low)
+    def risers(self) -> bool:
+        """Whether it is a desktop with more cards than it holds as it is."""
+        return self.kind == "built" and self.count > OWN_ROOM[Form.DESKTOP]
+
+    @property
+    def fewest_machines(self) -> int:
+        """Number of machines where each is as fast as it is likely to be."""
+        likely = max(self.users_likely or 0, self.users_each)
+        return math.ceil(self.machines * self.users_each / likely)
 
     @property
     def compared(self) -> float:
@@ -110,7 +112,7 @@ def servers_on_offer(question: Question) -> list[Servers]:
         machine = with_gpus(gpu, count)
         price = bought(gpu, count, money.own_price, desktop_parts(machine.gpus))
         if price.usd is not None:
-            cost = use.served(draw_of(machine), price.usd, hours)
+            cost = use.owned(draw_of(machine), None, price.usd)
             rows.append(Servers(gpu=gpu, count=count, kind="built", price=price, cost=cost))
     return [row for row in rows if row.price.dated]
 
@@ -138,8 +140,8 @@ class Replicas:
         self.chosen = chosen
         self.users = int(question.work.users)
         work = question.work
-        whole = max(float(work.prompt) + float(work.output), 1.0)
-        self.typical = replace(work, users=1.0, context=whole)  # one user, with a cache as needed
+        self.whole = max(float(work.prompt) + float(work.output), 1.0)  # of a request [tokens]
+        self.typical = replace(work, users=1.0, context=max(float(work.context), self.whole))
         self.load = cache(self._load)
         self.simulated = cache(self._simulated)
 
@@ -157,7 +159,7 @@ class Replicas:
         held = sum(float(card.memory.value) for card in cards) - model.bytes_without_table
         rate = sum(float(card.bandwidth.value) for card in cards)
         in_time = rate / self.request.served_tps * float(work.tokens_per_step)
-        cache = float(np.sum(model.kv_bytes(work.context, "fp8"))) or 1.0
+        cache = float(np.sum(model.kv_bytes(self.whole, "fp8"))) or 1.0
         least = min(float(held), in_time - float(model.read_bytes_per_token) * SMALLEST_FORMAT)
         return max(min(int(least / cache), self.users), 0)
 
@@ -166,7 +168,7 @@ class Replicas:
         return load_on(self._estimates(with_gpus(gpu, gpus)), self.request)
 
     def _estimates(self, machine: Machine) -> Iterable[Estimate]:
-        for runtime in (self.chosen,) if self.chosen else RUNTIMES:
+        for runtime in (self.chosen,) if self.chosen else VALUED:
             few = self.chosen is None and not counts_in(machine, runtime.engine)
             if runtime.at_once is None or few:
                 continue
@@ -181,25 +183,31 @@ class Replicas:
             return 0
         return min(load.by_closed_form, self.users)
 
-    def at_low_end(self, gpu: str, gpus: int) -> int:
-        """Users of one copy by the mean time of a token, at the low end of its speed's range."""
-        load = self.load(gpu, gpus)
-        if load:
-            decode = load.estimate.decode
-        else:
-            decode = None
-        if load is None or decode is None:
-            return 0
-        slower = float(np.max(decode.value) / np.max(decode.low))
-        wish = replace(self.request, user_tps=self.request.served_tps * slower)
-        return min(replace(load, request=wish).by_closed_form, self.users)
-
     def _simulated(self, gpu: str, gpus: int) -> int:
-        """Users of one copy who are all served in time, at most those there are."""
+        """Users of one copy who are all served in time at its likely speed, at most those there
+        are.
+        """
         load = self.load(gpu, gpus)
         if load:
             return load.users_up_to(self.users)
         return 0
+
+    def surely(self, gpu: str, gpus: int) -> int:
+        """Users of one copy who are all served in time, though predictions err."""
+        load = self.load(gpu, gpus)
+        if load is None:
+            return 0
+        return min(self.simulated(gpu, gpus), load.at_low_end)
+
+    def served_by(self, gpu: str, gpus: int) -> int:
+        """Users whom some GPUs serve, divided among copies of the model."""
+        return divided(gpus, partial(self.surely, gpu))[0]
+
+
+@lru_cache(maxsize=8)
+def replicas_of(question: Question, request: Request, chosen: Runtime | None) -> Replicas:
+    """Copies of the model for a question, with what is computed of them."""
+    return Replicas(question, request, chosen)
 
 
 SMALLEST_FORMAT = 0.5
@@ -221,42 +229,58 @@ def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
 
 SIMULATED = 5
 SHOWN = 3
+MORE_SHOWN = 1
 """Machines to rent, and as many to build, that are simulated and shown: the cheapest by the closed
-form and by the simulation."""
+form and by the simulation; of desktops with risers, which few build, so many are shown."""
 MOST_MIXED = 20_000  # largest number of users for which mixtures are searched
 MOST_DEAR = 3.0  # largest cost of a fleet that is shown, as a multiple of the cheapest
 WORTH_MIXING = 0.99
 """Largest cost of a mixture that is shown, as a share of the cheapest fleet of one kind."""
 
 
+class Yours(NamedTuple):
+    """The present machine as one of several."""
+
+    users: int  # users whom it serves in time
+    usd: float  # what it costs in a month [USD]
+
+
+NOT_YOURS = Yours(0, 0.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServingFleet:
-    """Machines that together serve all users in time."""
+    """Machines that together serve all users in time, beside the present one or without it."""
 
     parts: tuple[Servers, ...]  # machines by kind
     stale: bool = False  # a price is old, or has no date
+    yours: Yours = NOT_YOURS  # present machine that works beside them
+    drawback: str = ""  # why a verdict does not name it; empty for none
+
+    @property
+    def users_of_yours(self) -> int:
+        """Users whom the present machine serves beside them; 0 where it does not."""
+        return self.yours.users
 
     @property
     def users(self) -> int:
         """Users that are served in time."""
-        return sum(part.machines * part.users_each for part in self.parts)
+        return self.yours.users + sum(part.machines * part.users_each for part in self.parts)
 
     @property
     def monthly(self) -> float:
-        """Cost of a month: rent, or purchase spread over its months and power [USD/month]."""
-        return sum(part.machines * part.cost.total for part in self.parts)
+        """Cost of a month: rent, or purchase spread over its months, and power [USD/month]."""
+        return self.yours.usd + sum(part.machines * part.cost.total for part in self.parts)
 
     @property
-    def monthly_high(self) -> float:
-        """Monthly cost with the number of machines that the slow end of the range needs
-        [USD/month].
-        """
-        return sum(part.most_machines * part.cost.total for part in self.parts)
+    def monthly_low(self) -> float:
+        """Monthly cost with the number of machines that their likely speeds need [USD/month]."""
+        return self.yours.usd + sum(part.fewest_machines * part.cost.total for part in self.parts)
 
     @property
     def compared(self) -> float:
         """Monthly cost with launch prices counted half as much again [USD/month]."""
-        return sum(part.machines * part.compared for part in self.parts)
+        return self.yours.usd + sum(part.machines * part.compared for part in self.parts)
 
     @property
     def upfront(self) -> float:
@@ -276,45 +300,68 @@ class ServingFleet:
 
 @lru_cache(maxsize=8)
 def serving_fleets(
-    question: Question, request: Request, chosen: Runtime | None = None
+    question: Question,
+    request: Request,
+    chosen: Runtime | None = None,
+    yours: Yours = NOT_YOURS,
 ) -> tuple[ServingFleet, ...]:
     """Fleets that serve all users, cheapest first by their cost with launch prices counted more.
 
-    Where texts must stay in the house, none is rented.
+    Where texts must stay in the house, none is rented. Machines beside the present one serve those
+    whom it leaves, and are listed where they cost less than what serves all alone.
 
     Machines are estimated by the lowest cost that they could have, until no other can be among the
     cheapest; those by the closed form are simulated. The arguments are those of `Replicas`.
     """
-    replicas = Replicas(question, request, chosen)
+    replicas = replicas_of(question, request, chosen)
     every = servers_on_offer(question)
     if request.texts == Texts.HOUSE:
         every = [offer for offer in every if offer.kind != "rented"]
-    kinds = dict.fromkeys(offer.kind for offer in every)
-    users = replicas.users
+    fleets = _for_users(replicas, question, every, NOT_YOURS)
+    if 0 < yours.users < replicas.users:
+        least = min((fleet.compared for fleet in fleets), default=math.inf)
+        beside = _for_users(replicas, question, every, yours)
+        fleets += [fleet for fleet in beside if fleet.compared < least]
+    fleets.sort(key=attrgetter("compared"))
+    return tuple(fleet for fleet in fleets if fleet.compared <= MOST_DEAR * fleets[0].compared)
+
+
+def _for_users(
+    replicas: Replicas, question: Question, every: Iterable[Servers], yours: Yours
+) -> list[ServingFleet]:
+    """Fleets of one kind for the users whom the present machine leaves, and their cheapest
+    mixture.
+    """
+    users = replicas.users - yours.users
     parts = list[Servers]()
     shown = list[ServingFleet]()
-    for kind in kinds:
-        served = _parts(replicas, [offer for offer in every if offer.kind == kind])
+    for offers in _alike(every):
+        served = _parts(replicas, offers, users)
         parts += served
-        alone = [_fleet(question, [part], [-(-users // part.users_each)]) for part in served]
+        alone = [_fleet(question, [part], [-(-users // part.users_each)], yours) for part in served]
         best: dict[str, ServingFleet] = {}  # of each GPU the cheapest
         for fleet in sorted(alone, key=attrgetter("compared")):
             best.setdefault(fleet.parts[0].gpu, fleet)
-        shown += list(best.values())[:SHOWN]
-    shown.sort(key=attrgetter("compared"))
-    if parts and users <= MOST_MIXED:
-        each, costs = (
-            [getattr(part, name) for part in parts] for name in ("users_each", "compared")
-        )
-        mixed = _fleet(question, parts, cheapest_cover(users, each, costs))
-        if mixed.compared <= WORTH_MIXING * shown[0].compared:
-            shown = sorted([*shown, mixed], key=attrgetter("compared"))
-    return tuple(fleet for fleet in shown if fleet.compared <= MOST_DEAR * shown[0].compared)
+        shown += list(best.values())[: MORE_SHOWN if offers[0].risers else SHOWN]
+    if not parts or users > MOST_MIXED:
+        return shown
+    each, costs = ([getattr(part, name) for part in parts] for name in ("users_each", "compared"))
+    mixed = _fleet(question, parts, cheapest_cover(users, each, costs), yours)
+    if mixed.compared <= WORTH_MIXING * min(fleet.compared for fleet in shown):
+        shown.append(mixed)
+    return shown
 
 
-def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
-    """Machines that serve at least a user, the cheapest for all users first."""
-    users = replicas.users
+def _alike(every: Iterable[Servers]) -> Iterable[list[Servers]]:
+    """Machines to rent, desktops, and desktops with more cards than they hold as they are."""
+    groups: dict[tuple[str, bool], list[Servers]] = {}
+    for offer in every:
+        groups.setdefault((offer.kind, offer.risers), []).append(offer)
+    return groups.values()
+
+
+def _parts(replicas: Replicas, offers: Sequence[Servers], users: int) -> list[Servers]:
+    """Machines that serve at least a user, the cheapest for so many users first."""
     likely: list[tuple[float, Servers]] = []
     for least, offer in sorted(_costs(offers, replicas.bound, users), key=itemgetter(0)):
         if len(likely) >= SIMULATED and least > likely[SIMULATED - 1][0]:
@@ -322,7 +369,7 @@ def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
         likely += _costs([offer], replicas.by_closed_form, users)
         likely.sort(key=itemgetter(0))
     served = [
-        (offer, *divided(offer.count, partial(replicas.simulated, offer.gpu)))
+        (offer, *divided(offer.count, partial(replicas.surely, offer.gpu)))
         for _, offer in likely[:SIMULATED]
     ]
     return [_part(replicas, *each) for each in served if each[1]]
@@ -345,19 +392,22 @@ def _part(replicas: Replicas, offer: Servers, users: int, copies: Sizes) -> Serv
         offer,
         copies=copies,
         users_each=users,
-        users_low=min(sum(replicas.at_low_end(offer.gpu, size) for size in copies), users),
+        users_likely=sum(replicas.simulated(offer.gpu, size) for size in copies),
         runtime=load.estimate.runtime.name if load else "",
         format=load.estimate.model.format if load else "",
     )
 
 
-def _fleet(question: Question, parts: Sequence[Servers], machines: Sequence[int]) -> ServingFleet:
+def _fleet(
+    question: Question, parts: Sequence[Servers], machines: Sequence[int], yours: Yours
+) -> ServingFleet:
     """Fleet with a number of machines of each kind; kinds without any are left out."""
     counted = zip(parts, machines, strict=True)
     taken = tuple(replace(part, machines=number) for part, number in counted if number)
     prices = [part.price for part in taken]
     return ServingFleet(
         parts=taken,
+        yours=yours,
         stale=any(not price.typed and is_stale(price.date, question.today) for price in prices),
     )
 
@@ -399,22 +449,35 @@ def heading(users: int, request: Request) -> str:
     )
 
 
+def of_yours(users: int, yours: Yours) -> str:
+    """Sentence on the users whom the present machine serves at the same speed and wait."""
+    if yours.users >= users:
+        return f"Yours serves all {users:,} of them."
+    if not yours.users:
+        return "Yours serves none of them so."
+    return f"Yours serves {yours.users:,} of {users:,} so."
+
+
 def lines(fleets: Sequence[ServingFleet]) -> Iterable[str]:
     """Sentences on fleets, one for each; a single sentence where there is none."""
     if not fleets:
         yield NONE_SERVES
     for fleet in fleets:
-        yield f"{cost(fleet)}: {machines(fleet)}."
+        but = f" But: {fleet.drawback}" if fleet.drawback else ""
+        yield f"{cost(fleet)}: {machines(fleet)}.{but}"
 
 
 def machines(fleet: ServingFleet) -> str:
-    """Number and kind of the machines, their users, and how GPUs are divided."""
-    return ", and ".join(
+    """Number and kind of the machines, their users, how GPUs are divided, and what is beside."""
+    bought = ", and ".join(
         f"{_counted(part.machines, 'machine')} with {part.name}, {part.kind} "
         f"({_counted(part.users_each, 'user')} each in {part.runtime}, {part.format}"
         f"{_division(part)})"
         for part in fleet.parts
     )
+    if not fleet.yours.users:
+        return bought
+    return f"{bought}, beside yours ({_counted(fleet.yours.users, 'user')})"
 
 
 def _counted(number: int, what: str) -> str:
@@ -422,19 +485,18 @@ def _counted(number: int, what: str) -> str:
 
 
 def cost(fleet: ServingFleet) -> str:
-    """Sentence on the cost of a fleet: by the month, up to that of the most machines, and at once,
-    with old prices named.
+    """Sentence on the cost of a fleet: by the month, that of the fewest machines, and at once, with
+    old prices named.
     """
     if fleet.upfront:
         once = f", {money(fleet.upfront)} at once"
     else:
         once = ""
-    high = money(fleet.monthly_high)
-    if fleet.monthly_high > fleet.monthly:
-        most = f" to {high}"
+    if fleet.monthly_low < fleet.monthly:
+        likely = f" ({money(fleet.monthly_low)} if speeds are as predicted)"
     else:
-        most = ""
-    return f"{money(fleet.monthly)}{most} a month{once}{aged(fleet)}"
+        likely = ""
+    return f"{money(fleet.monthly)} a month{likely}{once}{aged(fleet)}"
 
 
 def aged(fleet: ServingFleet) -> str:

@@ -73,6 +73,9 @@ class Speed:
     load: float | None  # time to load the file from the drive [s]; None where unknown
     waiting: float = 0.0  # users in the queue, for whom the caches have no room at the same time
     arrangement: str = ""  # GPUs in use, as `Arrangement.words`; empty for all of them as one
+    # wait for the first word at the mean load, where several machines share the users; None where
+    # it follows from the time to the first token [s]
+    shared_wait: float | None = None
 
     @property
     def loading(self) -> float:

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from advisor.advice.advise import Answer
-from advisor.advice.arrivals.load import curve_lines, load_on, sentences
+from advisor.advice.arrivals.load import curve_lines, sentences
+from advisor.advice.fleets import offered, server_load
 from advisor.advice.prices.rows import NO_PRICE
-from advisor.advice.serving import heading, serving_fleets
+from advisor.advice.serving import heading, of_yours
 from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import Option, OptionKind, split
@@ -330,15 +331,18 @@ def _many_users_lines(answered: Answer) -> Iterator[str]:
     """Users of this server, their waits, and the machines that serve all users."""
     advice = answered.advice
     request = answered.nouns.request
-    load = load_on(advice.meant(), request)
+    load = server_load(advice, request)
     users = int(advice.question.work.users)
     if load is not None or not advice.question.ownership.nothing:
         yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
     if users > 1:
+        here, every = offered(advice, request)
         yield from ("", heading(users, request))
-        yield from fleet_lines(serving_fleets(advice.question, request, advice.chosen))
+        if not advice.question.ownership.nothing:
+            yield of_yours(users, here.yours)
+        yield from fleet_lines(every)
 
 
 def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
@@ -347,12 +351,12 @@ def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
     """
     advice = answered.advice
     request = answered.nouns.request
-    load = load_on(advice.meant(), request)
+    load = server_load(advice, request)
     hidden = {} if wanted else {"curve": None}
     saturated = bool(load and load.request.requests_per_hour is not None and not load.waiting)
     several = wanted and int(advice.question.work.users) > 1
     if several:
-        fleets = serving_fleets(advice.question, request, advice.chosen)
+        fleets = offered(advice, request).every
     else:
         fleets = ()
     return {

@@ -3,15 +3,17 @@
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from advisor.advice.advise import answer
+from advisor.advice.arrivals.load import load_on
+from advisor.advice.arrivals.server import of_users, simulate
 from advisor.advice.serving import serving_fleets
 from advisor.advice.speeds import of_numbers
-from advisor.advice.table.demand import mean_first_word
+from advisor.advice.table.demand import first_word_of, mean_first_word
 from advisor.advice.table.option import OptionKind
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.workload import Workload
 from advisor.request.request import Request
 
 
@@ -23,23 +25,38 @@ def advice_for(**words):
 def waits(users: float, output: float, decode: float, all_prompts: float) -> float:
     numbers = (decode, decode, decode, all_prompts, 1.0, 0.0)
     speed = of_numbers(PlacementStrategy.GPU_RESIDENT, "vLLM", "AWQ", numbers)
-    return mean_first_word(speed, replace(Workload(), users=users, output=output))
+    return mean_first_word(speed, users, output)
 
 
-def test_prompts_wait_as_a_queue_of_one_length() -> None:
-    """Ten prompts of a second each, and 19 s of writing: the reader is busy 10 of 20 s, so a prompt
-    waits 0.5 / (2 x 0.5) of its own second.
+def test_two_users_wait_by_hand() -> None:
+    """Prompts of a second, replies of a second: alone a user is read half of the time, so the other
+    meets half a prompt in the queue, of which half of what is read is done: 1 + 1/2 - 1/4 s.
     """
-    assert waits(10, 190, 10.0, 10.0) == pytest.approx(1.5)
+    assert waits(2, 10, 10.0, 2.0) == pytest.approx(1.25)
 
 
-def test_where_reading_takes_all_the_time_each_waits_for_all() -> None:
-    assert waits(10, 90, 10.0, 10.0) == 10.0
+def test_where_reading_takes_all_the_time_prompts_wait_for_the_others() -> None:
+    """Ten prompts of a second each and a reply of a second: each waits for nearly all others."""
+    assert 8.0 < waits(10, 10, 10.0, 10.0) <= 10.0
 
 
 def test_one_user_waits_for_nobody() -> None:
-    """Busy a second of a hundred: the own prompt, and a two hundredth of it."""
-    assert waits(1, 990, 10.0, 1.0) == pytest.approx(1.0, rel=0.01)
+    assert waits(1, 990, 10.0, 1.0) == pytest.approx(1.0)
+
+
+def test_more_users_wait_no_less() -> None:
+    """Each adds a prompt of a second."""
+    rows = [waits(users, 190, 10.0, float(users)) for users in (1, 2, 5, 10, 20, 40)]
+    assert rows == sorted(rows)
+
+
+def test_the_mean_wait_is_near_that_of_simulated_requests() -> None:
+    """Little is read beside much writing, so that one barely slows the other."""
+    request = Request(model="Qwen3-32B", gpu="RTX 4090", users=8, prompt=500, output=500)
+    best = answer(request.nouns()).advice.best
+    load = load_on([best], replace(request, length_spread=0.0))
+    served = simulate(load.server, of_users(8, 120, load.lengths))
+    assert first_word_of(best) == pytest.approx(float(np.mean(served.waits[8:])), rel=0.3)
 
 
 def test_sixty_users_get_what_serves_them_at_the_speed_and_wait_of_servers() -> None:

@@ -12,10 +12,12 @@ from advisor.advice.serving import (
     Replicas,
     Servers,
     ServingFleet,
+    Yours,
     cheapest_cover,
     cost,
     divided,
     lines,
+    machines,
     servers_on_offer,
     serving_fleets,
 )
@@ -153,22 +155,43 @@ def test_words_have_machines_users_copies_and_the_age_of_prices() -> None:
 
 
 def test_doubt_about_a_speed_stands_in_the_money_by_hand() -> None:
-    # two machines of 12 users each for 24: at the low end 8 users each, so three machines
+    # 24 users, 8 each though predictions err: three machines; 12 each as predicted: two
     part = Servers(
         gpu="L4",
         count=1,
         kind="rented",
         cost=MonthlyCost(rent=100.0),
-        machines=2,
-        users_each=12,
+        machines=3,
+        users_each=8,
         price=Price(typed=True),
-        users_low=8,
+        users_likely=12,
     )
     fleet = ServingFleet(parts=(part,))
-    assert (fleet.monthly, fleet.monthly_high) == (200.0, 300.0)
-    assert cost(fleet) == "$200 to $300 a month"
-    sure = ServingFleet(parts=(replace(part, users_low=12),))
-    assert cost(sure) == "$200 a month"
+    assert (fleet.monthly, fleet.monthly_low) == (300.0, 200.0)
+    assert cost(fleet) == "$300 a month ($200 if speeds are as predicted)"
+    sure = ServingFleet(parts=(replace(part, users_likely=8),))
+    assert cost(sure) == "$300 a month"
+
+
+def test_the_present_machine_counts_beside_others_by_hand() -> None:
+    # 20 users: yours serves 12 for 3 USD, a machine of 100 USD the other 8
+    part = Servers(
+        gpu="L4", count=1, kind="rented", cost=MonthlyCost(rent=100.0), users_each=8,
+        price=Price(typed=True), runtime="vLLM", format="AWQ",
+    )  # fmt: skip
+    fleet = ServingFleet(parts=(part,), yours=Yours(12, 3.0))
+    assert (fleet.users, fleet.users_of_yours, fleet.monthly) == (20, 12, 103.0)
+    assert machines(fleet).endswith("beside yours (12 users)")
+
+
+def test_machines_beside_the_present_one_are_listed_where_they_cost_less() -> None:
+    question = question_of(40)
+    alone = served(40)
+    every = serving_fleets(question, Request(), None, Yours(30, 1.0))
+    beside = [fleet for fleet in every if fleet.users_of_yours]
+    assert beside
+    assert all(fleet.users >= 40 for fleet in every)
+    assert max(fleet.compared for fleet in beside) < min(fleet.compared for fleet in alone)
 
 
 def test_a_server_that_few_measured_is_not_counted_on() -> None:

@@ -136,6 +136,30 @@ class ServerLoad:
         return low
 
     @lazy
+    def at_low_end(self) -> int:
+        """Number of users by the closed form at the low end of the speed's range, where a stated
+        speed is kept; where none is stated, reading speed.
+        """
+        decode = self.estimate.decode
+        if decode is None:
+            return 0
+        least = self.request.user_tps or self.request.reading_tps
+        slower = float(np.max(decode.value) / np.max(decode.low))
+        wish = replace(self.request, user_tps=least * slower)
+        return replace(self, request=wish).by_closed_form
+
+    def surely_up_to(self, most: int) -> int:
+        """Largest number of users who are all served in time at the likely speed, and fast enough
+        at the low end of its range.
+        """
+        return min(self.users_up_to(most), self.at_low_end)
+
+    @lazy
+    def users_surely(self) -> int:
+        """The same without a limit."""
+        return min(self.users_supported, self.at_low_end)
+
+    @lazy
     def users_supported(self) -> int:
         """Largest number of simultaneous users who are all served in time."""
         return self.users_up_to(MOST_USERS)
@@ -213,10 +237,15 @@ def sentences(load: ServerLoad | None) -> Iterable[str]:
         return
     request = load.request
     users = load.users_supported
+    surely = load.users_surely
+    if surely < users:
+        sure = f", {surely} though predictions err"
+    else:
+        sure = ""
     yield (
         f"{load.estimate.runtime.name} serves {users} {'user' if users == 1 else 'users'} at once "
         f"with {tokens_per_second(request.served_tps)} each and the first token within "
-        f"{seconds(request.served_within)}; it saturates at "
+        f"{seconds(request.served_within)}{sure}; it saturates at "
         f"{number(load.full_per_hour)} requests an hour."
     )
     per_hour = request.requests_per_hour

@@ -136,7 +136,7 @@ class Server:
 def server(estimate: Estimate) -> Server | None:
     """Server of an estimate with mean lengths; None where nothing runs, or nothing queues.
 
-    Caches take the tokens that requests have, not the whole context.
+    Caches take the tokens that requests have; one whole context must fit.
     """
     machine = estimate.machine
     work = estimate.work
@@ -144,7 +144,8 @@ def server(estimate: Estimate) -> Server | None:
     if at_once is None or not np.all(estimate.fits):
         return None
     whole = float(work.prompt) + float(work.output)
-    longest = replace(work, users=1.0, prompt=whole, output=1.0, cached=0.0, context=whole)
+    context = max(float(work.context), whole)
+    longest = replace(work, users=1.0, prompt=whole, output=1.0, cached=0.0, context=context)
     placed = estimate.placement
     settings = Settings(attention_by_user=placed is not None and placed.attention_by_user)
     fitting = float(at_once(estimate.model, machine, longest, settings))

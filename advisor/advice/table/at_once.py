@@ -69,5 +69,9 @@ def per_hour(question: Question, estimate: Estimate) -> float:
     first = float(estimate.first_token_seconds or 0.0)
     tokens = question.use.generated
     seconds = first + tokens / float(estimate.decode_tps or 1e-9)
-    running = max(float(estimate.work.users) - float(estimate.waiting), 1.0)
-    return SECONDS_PER_HOUR * running / seconds
+    return SECONDS_PER_HOUR * float(estimate.work.users) / seconds
+
+
+def asked_at_once(estimate: Estimate) -> float:
+    """Answers that are asked for at the same time: those that run, and those in the queue."""
+    return float(estimate.work.users) + float(estimate.waiting)

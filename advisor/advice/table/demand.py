@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from advisor.advice.speeds import Speed
+from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.option import Option, OptionKind
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.estimate import Estimate
 from advisor.request.money import SECONDS_PER_HOUR, MoneyInputs
 from advisor.request.wants import SERVED_TPS, SERVED_WITHIN, Wants
 
@@ -17,20 +17,52 @@ BUSY = 2.0 / 3.0
 wait is load / (2 (1 - load)) answers (Pollaczek and Khinchine, answers of one length)."""
 
 
-def mean_first_word(speed: Speed, work: Workload) -> float:
-    """Wait for the first word at the mean load of users, each of whom asks again after reading [s].
+def mean_first_word(speed: Speed, running: float, output: float) -> float:
+    """Wait for the first word at the mean load of users who run and ask again after each reply [s].
 
-    p (1 + rho / (2 (1 - rho))), rho = U p / (p + n / S), p = t_first / U
+    w(u) = p (1 + q(u - 1) - b(u - 1) / 2),  x(u) = u / (w(u) + n / S),  q = x w,  b = x p,
+    p = t_first / U
 
-    The prompts of U users are read one after the other; of one length, they wait as an M/D/1 queue
-    does (Pollaczek and Khinchine). Where reading takes longer than writing, all wait for all.
+    The prompts of U users are read one after the other: a prompt meets the queue q of a server with
+    a user less, and of the prompt that is being read half (mean value analysis of a closed queue;
+    Reiser and Lavenberg, Journal of the ACM 27, 1980, equations 4 to 6, with the residual time of
+    equal lengths).
     """
-    users = max(float(work.users) - speed.waiting, 1.0)
+    if speed.shared_wait is not None:
+        return speed.shared_wait
+    users = max(round(running), 1)
     reading = speed.first_token / users
-    busy = users * reading / (reading + float(work.output) / speed.decode)
-    if busy >= 1.0:
-        return speed.first_token
-    return min(reading * (1.0 + busy / (2.0 * (1.0 - busy))), speed.first_token)
+    writing = output / speed.decode
+    wait = reading
+    queue = busy = 0.0
+    for number in range(1, users + 1):
+        wait = reading * (1.0 + queue - busy / 2.0)
+        rate = number / (wait + writing)
+        queue = rate * wait
+        busy = min(rate * reading, 1.0)
+    return min(wait, speed.first_token)
+
+
+def first_word_of(estimate: Estimate) -> float:
+    """Wait for the first word of an estimate at the mean load of its users [s]; nan where it does
+    not run.
+    """
+    speed = speed_of(estimate)
+    if speed is None:
+        return math.nan
+    work = estimate.work
+    return mean_first_word(speed, float(work.users), float(work.output))
+
+
+def first_word_in(option: Option) -> float:
+    """Wait for the first word of an option at the mean load of its users [s]; nan without a
+    speed.
+    """
+    speed = option.speed
+    if speed is None:
+        return math.nan
+    work = option.use.work
+    return mean_first_word(speed, float(work.users) - speed.waiting, float(work.output))
 
 
 class Crowd(StrEnum):
@@ -51,6 +83,9 @@ class Demand:
     crowd: Crowd
     money: MoneyInputs
     wants: Wants
+    # speed that is predicted at least for each of several users; 0 for any that is not too slow at
+    # the low end of its range [tokens/s]
+    sized_tps: float = 0.0
 
     @property
     def counted(self) -> bool:
@@ -59,13 +94,18 @@ class Demand:
 
     @property
     def as_wished(self) -> "Demand":
-        """Demand with the speed and wait that servers are looked for with, where none is stated."""
-        wants = replace(
-            self.wants,
-            user_tps=self.wants.user_tps or SERVED_TPS,
-            first_token_within=self.wants.first_token_within or SERVED_WITHIN,
-        )
-        return replace(self, wants=wants)
+        """Demand with the speed and wait that servers are looked for with, where none is stated.
+
+        A stated speed is kept at the low end of its range; the usual one is the likely speed.
+        """
+        within = self.wants.first_token_within or SERVED_WITHIN
+        wants = replace(self.wants, first_token_within=within)
+        return replace(self, wants=wants, sized_tps=self.wants.user_tps or SERVED_TPS)
+
+    @property
+    def least_tps(self) -> float:
+        """Least speed of each user at the low end of its range [tokens/s]."""
+        return self.wants.user_tps or self.money.reading_tps
 
     def load(self, option: Option) -> float:
         """Work of an option for each hour that there is: hours of work over hours.
@@ -108,9 +148,11 @@ class Demand:
         """Whether an option finishes in time, without a growing queue, fast enough for each."""
         return not any(self.unmet_by(option))
 
-    def serves_all(self, speed: Speed, work: Workload) -> bool:
-        """Whether a speed is enough for several users at the same time."""
-        return not any(self._unmet_for_all(speed, work))
+    def serves_all(self, speed: Speed, running: float, output: float) -> bool:
+        """Whether a speed is enough for several users at the same time, each of whom gets so many
+        tokens.
+        """
+        return not any(self._unmet_for_all(speed, running, output))
 
     def unmet_by(self, option: Option) -> Iterator[str]:
         """Words on the demands that an option does not meet."""
@@ -123,7 +165,9 @@ class Demand:
         if self.crowd is Crowd.RATE:
             yield from self._unmet_by_rate(option, option.speed)
         if self.crowd is Crowd.TEAM:
-            yield from self._unmet_for_all(option.speed, option.use.work)
+            work = option.use.work
+            running = float(work.users) - option.speed.waiting
+            yield from self._unmet_for_all(option.speed, running, float(work.output))
 
     def _unmet_by_rate(self, option: Option, speed: Speed) -> Iterator[str]:
         """What requests at random times lack."""
@@ -131,15 +175,17 @@ class Demand:
             yield "cannot keep up"
         yield from self._unmet_for_each(speed.decode, self.first_word(option))
 
-    def _unmet_for_all(self, speed: Speed, work: Workload) -> Iterator[str]:
+    def _unmet_for_all(self, speed: Speed, running: float, output: float) -> Iterator[str]:
         """What users at the same time lack, at the low end of the range of the speed."""
         if speed.waiting:
             yield "lets users wait"
-        yield from self._unmet_for_each(speed.low, mean_first_word(speed, work))
+        if speed.decode < self.sized_tps:
+            yield "is slower than servers are sized for"
+        yield from self._unmet_for_each(speed.low, mean_first_word(speed, running, output))
 
     def _unmet_for_each(self, decode: float, first_word: float) -> Iterator[str]:
         """What a user lacks at a speed [tokens/s] and a wait for the first word [s]."""
-        if decode < (self.wants.user_tps or self.money.reading_tps):
+        if decode < self.least_tps:
             yield "is too slow for each"
         if first_word > (self.wants.first_token_within or LATE):
             yield "begins too late"
@@ -158,7 +204,7 @@ class Demand:
         work = option.use.work
         rate = self.wants.requests_per_hour
         if rate is None:
-            return mean_first_word(speed, work)
+            return first_word_in(option)
         reading = speed.first_token / max(float(work.users) - speed.waiting, 1.0)
         busy = rate * reading / SECONDS_PER_HOUR
         if busy >= 1.0:

@@ -71,6 +71,7 @@ class Option:
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
     loss: float | None = None  # of a change's format over the present one [nats]; None if too much
     overloaded: bool = False  # requests come faster than it answers them
+    machines: int = 1  # number of machines that are bought or rented
 
     def __repr__(self) -> str:
         speed = f"{self.decode:.3g} tokens/s" if self.speed else "no speed"

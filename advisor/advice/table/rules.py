@@ -27,6 +27,7 @@ engines stay."""
 SEVERAL = 2
 """Publishers of a family in an engine from which the engine's speed there counts: few figures of
 other engines on a maker's cards say little of the next card."""
+FEW_RUN = "Few run it"  # beginning of the oddity of a card that few run in llama.cpp
 UNLIKE = "Unlike cards: engines that serve many share each layer out evenly, as to the smallest."
 """Oddity of a machine for several users; "a TP group is only as large as its smallest GPU"
 (https://github.com/vllm-project/vllm/pull/50735, 2026-08-02)."""
@@ -234,7 +235,7 @@ def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
             few = f"{count} publishers have"
         else:
             few = "one publisher has"
-        yield f"Few run it: {few} figures of {card.vendor}'s {card.family} in llama.cpp."
+        yield f"{FEW_RUN}: {few} figures of {card.vendor}'s {card.family} in llama.cpp."
 
 
 def _of_parts(

@@ -12,7 +12,7 @@ from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import reads_drive
-from advisor.advice.table.demand import BUSY, LATE, Crowd, mean_first_word
+from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
@@ -345,10 +345,10 @@ def _queued(level: Judgement, best: Estimate) -> str:
 
 def _first(best: Estimate) -> str:
     """Wait for the first word; of several users at their mean load."""
-    seconds = float(best.first_token_seconds or 0.0)
-    speed = speed_of(best)
-    if float(best.work.users) > 1 and speed is not None:
-        seconds = mean_first_word(speed, best.work)
+    if float(best.work.users) > 1:
+        seconds = first_word_of(best)
+    else:
+        seconds = float(best.first_token_seconds or 0.0)
     return f"the first word after {duration(seconds)}"
 
 

@@ -9,7 +9,7 @@ from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import FASTER, begins_late, reads_along
-from advisor.advice.table.demand import LATE, Crowd, mean_first_word
+from advisor.advice.table.demand import LATE, Crowd, first_word_in
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.words.phrases import (
@@ -203,16 +203,29 @@ def _running(option: Option) -> float:
     return float(option.use.work.users) - waiting
 
 
+def _serving_by_setting(advice: Comparison) -> list[str]:
+    """A free setting that serves every user, with its speed and wait."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    each = _to_each(option)
+    return [f"Free: {option.name}, {each}.", f"Free: {option.name}, enough for all."]
+
+
+def _to_each(option: Option) -> str:
+    """Speed for each of several users, and their wait."""
+    users = f"{option.use.work.users:,.0f} users"
+    speed = f"{number(option.decode)} tokens a second to each of {users}"
+    return f"{speed}, the first word after {duration(first_word_in(option))}"
+
+
 def _serving(advice: Comparison) -> list[str]:
     """What serves every user, with its speed, wait and price."""
     option = advice.decision.option
     if option is None or option.kind is OptionKind.API or option.speed is None:
         return [] if option is None else _by_api(advice, option)
     users = f"{option.use.work.users:,.0f} users"
-    first = duration(mean_first_word(option.speed, option.use.work))
-    each = (
-        f"{number(option.decode)} tokens a second to each of {users}, the first word after {first}"
-    )
+    each = _to_each(option)
     month = f"{money_words(option.monthly or 0.0)} a month"
     name = plain(option.name).removesuffix(BY_THE_MONTH)
     if option.kind is OptionKind.RENT:
@@ -338,6 +351,7 @@ SAID: Mapping[str, Callable[[Comparison], list[str]]] = {
     "side by side": _several,
     "in time without thought": _thoughtless_in_time,
     "finishes": _finishing,
+    "served by a setting": _serving_by_setting,
     "serves all": _serving,
     "stop thinking": _thoughtless,
     "sale": _sold,

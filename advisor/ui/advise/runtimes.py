@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from advisor.advice import serving
 from advisor.advice.advise import Answer
-from advisor.advice.arrivals.load import ServerLoad, load_on, sentences
+from advisor.advice.arrivals.load import ServerLoad, sentences
 from advisor.advice.curves import USERS, Together, together
+from advisor.advice.fleets import Offered, offered, server_load
 from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import money
@@ -166,7 +167,7 @@ def limits(together: Together) -> Iterable[str]:
 LOAD = ("user_tps", "first_token_within", "requests_per_hour", "length_spread")
 MEANING = (
     "Simulated: each user sends the next request as soon as a reply is there, prompts and replies "
-    "vary about the lengths chosen, and memory holds what they come to, not the whole context. "
+    "vary about the lengths chosen, and memory holds what they come to, and one whole context. "
     "The work of the engine's web server is not counted."
 )
 ALONE = "Type more than one user under Use to see the machines that serve all of them."
@@ -176,6 +177,7 @@ FLEETS: Mapping[str, Callable[[ServingFleet], object]] = {
     "At once": lambda fleet: money(fleet.upfront) if fleet.upfront else "",
     "Users in all": lambda fleet: f"{fleet.users:,}",
     "Price": lambda fleet: serving.aged(fleet).strip(" ()"),
+    "But": lambda fleet: fleet.drawback,
 }
 
 
@@ -193,7 +195,10 @@ def load_and_servers(answer: Answer) -> None:
         say(ALONE)
         return
     say(serving.heading(users, answer.nouns.request), "oa-strong")
-    if fleets := _served(answer):
+    here, fleets = _served(answer)
+    if not answer.advice.question.ownership.nothing:
+        say(serving.of_yours(users, here.yours))
+    if fleets:
         label = "Machines that serve all users"
         show(columned(FLEETS, fleets, label=label, numeric=(1, 2, 3)))
     else:
@@ -203,15 +208,14 @@ def load_and_servers(answer: Answer) -> None:
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Answer: name_of})
 def _simulated(answer: Answer) -> ServerLoad | None:
     """Load on the chosen runtime, or on the fastest that queues requests."""
-    return load_on(answer.advice.meant(), answer.nouns.request)
+    return server_load(answer.advice, answer.nouns.request)
 
 
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner="Comparing machines", hash_funcs={Answer: name_of}
 )
-def _served(answer: Answer) -> tuple[ServingFleet, ...]:
-    advice = answer.advice
-    return serving.serving_fleets(advice.question, answer.nouns.request, advice.chosen)
+def _served(answer: Answer) -> Offered:
+    return offered(answer.advice, answer.nouns.request)
 
 
 def _chart(load: ServerLoad, alt: str) -> Markup:
