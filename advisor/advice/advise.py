@@ -343,8 +343,7 @@ def _with_setting_for_all(
     from advisor.advice.table.for_all import setting_for_all  # loaded only for such teams
 
     runtimes = (chosen,) if chosen else compared(question.machine, question.model)
-    nouns = (question.model, question.machine, question.work)
-    edited = setting_for_all(*nouns, runtimes, settings, case.demand)
+    edited = setting_for_all(question, runtimes, settings, case.demand)
     if edited is None:
         return case
     (option,) = changes(question, [edited])

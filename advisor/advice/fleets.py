@@ -2,6 +2,7 @@
 beside the present machine.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -109,19 +110,13 @@ def within(
     demand: Demand,
     chosen: Runtime | None,
 ) -> tuple[Option, ...]:
-    """Cheapest purchases for the present machine, or sold whole, that serve every user: those up to
-    the first that does so by simulation.
-    """
+    """Cheapest purchases for the present machine, or sold whole, that serve every user."""
     wished = demand.as_wished
     able = [option for option in options if option.kind in BOUGHT and _sound(option)]
     replicas = replicas_of(question, request, chosen)
-    found = []
-    for option in sorted(able, key=lambda each: each.monthly or 0.0):
-        if wished.met_by(option) and _serves(replicas, option):
-            found.append(option)
-            if len(found) == ENOUGH:
-                break
-    return tuple(found)
+    cheapest = sorted(able, key=lambda each: each.monthly or 0.0)
+    serving = (each for each in cheapest if wished.met_by(each) and _serves(replicas, each))
+    return tuple(itertools.islice(serving, ENOUGH))
 
 
 ENOUGH = 2  # purchases that serve every user, of which the simplest is taken
@@ -180,8 +175,9 @@ def _drawback(question: Question, fleet: ServingFleet, here: Present, demand: De
 
 
 def server_load(advice: Comparison, request: Request) -> ServerLoad | None:
-    """Load on the engine of the verdict where it queues requests, else on the one of those that
-    people run on such cards that serves most.
+    """Load on the engine of the verdict.
+
+    Where that queues no requests it is the one that serves most of those that people run there.
     """
     if advice.best is not None and advice.best.runtime.at_once is not None:
         return load_on([advice.best], request)

@@ -176,9 +176,15 @@ def test_doubt_about_a_speed_stands_in_the_money_by_hand() -> None:
 def test_the_present_machine_counts_beside_others_by_hand() -> None:
     # 20 users: yours serves 12 for 3 USD, a machine of 100 USD the other 8
     part = Servers(
-        gpu="L4", count=1, kind="rented", cost=MonthlyCost(rent=100.0), users_each=8,
-        price=Price(typed=True), runtime="vLLM", format="AWQ",
-    )  # fmt: skip
+        gpu="L4",
+        count=1,
+        kind="rented",
+        cost=MonthlyCost(rent=100.0),
+        users_each=8,
+        price=Price(typed=True),
+        runtime="vLLM",
+        format="AWQ",
+    )
     fleet = ServingFleet(parts=(part,), yours=Yours(12, 3.0))
     assert (fleet.users, fleet.users_of_yours, fleet.monthly) == (20, 12, 103.0)
     assert machines(fleet).endswith("beside yours (12 users)")

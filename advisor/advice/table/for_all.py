@@ -6,6 +6,7 @@ from dataclasses import replace
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.demand import Demand
+from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
@@ -13,7 +14,6 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
-from advisor.model.model import Model
 from advisor.runtimes.compare import compare, decode_tps, usable
 
 PLENTY = 4.0
@@ -26,26 +26,16 @@ OTHER_SYSTEM = "in WSL2, which is Linux inside Windows"
 
 
 def setting_for_all(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    runtimes: tuple[Runtime, ...],
-    settings: Settings,
-    demand: Demand,
+    question: Question, runtimes: tuple[Runtime, ...], settings: Settings, demand: Demand
 ) -> Edited | None:
     """Free setting that loses least of those with which every user is served from the GPUs; None
     without one.
     """
-    for changed in _settings(machine, work, runtimes):
-        fields = changed.changes
-        there = fields.get("machine", machine)
-        every = compare(
-            model,
-            there,
-            fields.get("work", work),
-            settings=settings,
-            runtimes=fields.get("runtimes", runtimes),
-        )
+    usual = {"machine": question.machine, "work": question.work, "runtimes": runtimes}
+    for changed in _settings(question.machine, question.work, runtimes):
+        nouns = {**usual, **changed.changes}
+        there = nouns["machine"]
+        every = compare(question.model, **nouns, settings=settings)
         for estimate in usable(every):
             known = len(runtimes) == 1 or _reported(estimate, there)
             if known and _serves(estimate, demand):
@@ -72,9 +62,8 @@ def _edited(edit: Edit, estimate: Estimate) -> Edited | None:
     speed = speed_of(estimate)
     if speed is None:
         return None
-    of_edit = {name: value for name, value in vars(edit).items() if name != "words"}
-    words = edit.words.format(runtime=estimate.runtime.name)
-    return Edited(**of_edit, words=words, speed=speed, gain=decode_tps(estimate))
+    of_engine = {**vars(edit), "words": edit.words.format(runtime=estimate.runtime.name)}
+    return Edited(**of_engine, speed=speed, gain=decode_tps(estimate))
 
 
 def _settings(machine: Machine, work: Workload, runtimes: tuple[Runtime, ...]) -> Iterator[Edit]:
