@@ -295,11 +295,13 @@ def seen_machine(
     """Machine of detected host facts and GPUs, with measured rates."""
     inputs = overrides or MachineSpec()
     notes = [*seen.notes, *unseen, *measured.notes, measured.stale]
+    gpus = _gpus(cards, inputs, measured, notes)
+    host = _seen_host(seen, inputs, measured, notes)
     described = Machine(
         name="",
-        gpus=_gpus(cards, inputs, measured, notes),
-        host=_seen_host(seen, inputs, measured, notes),
-        disk=_seen_disk(inputs, measured, read_ahead, notes),
+        gpus=gpus,
+        host=host,
+        disk=_seen_disk(inputs, host, measured, read_ahead, notes),
         notes=tuple(filter(None, notes)),
     )
     system = runs or OperatingSystem.LINUX
@@ -385,14 +387,18 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
 
 
 def _seen_disk(
-    inputs: MachineSpec, measured: Calibration, read_ahead: Quantity, notes: list[str]
+    inputs: MachineSpec,
+    host: Host,
+    measured: Calibration,
+    read_ahead: Quantity,
+    notes: list[str],
 ) -> Disk:
     """Drive as typed, as measured, or a typical one with a note."""
     if inputs.disk_gbs is not None or inputs.disk is not None:
-        return from_spec.drive(inputs)
+        return from_spec.drive(inputs, host)
     figure = measured.figure("disk_read_direct")
     if figure is None:
-        typical = from_catalog.disk(from_spec.TYPICAL.disk)
+        typical = from_spec.drive(inputs, host)
         assumed = replace(typical.sequential, kind=Provenance.ASSUMED)
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         return replace(typical, sequential=assumed)

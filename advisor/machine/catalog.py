@@ -52,9 +52,9 @@ machine_names = cache(lambda: MachineNames(_machine_rows(), gpu_names(), cpu_nam
 def published(figure: str) -> Mapping[str, rows.PartFigure]:
     """Values of one published figure, by part.
 
-    The figures are rates of the "link" between GPUs of a kind, of a "bridge" between two of them
-    and of a host's "RAM" [GB/s]; "memory shown" by a card's driver, and "memory kept" by that of a
-    card or a family [MiB].
+    The figures are rates of the "link" between GPUs of a kind, of a "bridge" between two of them,
+    of a host's "RAM" and of the "drive" of Macs with a chip [GB/s]; "memory shown" by a card's
+    driver, and "memory kept" by that of a card or a family [MiB].
     """
     every = read(HARDWARE / "part_figures.csv", rows.PartFigure)
     return {row.part: row for row in every if row.figure == figure}

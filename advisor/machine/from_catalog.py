@@ -234,3 +234,14 @@ def disk(name: str) -> Disk:
     rate = row.sequential_read_gbs * GB
     kind = Provenance.DATASHEET
     return Disk(name=row.name, sequential=Quantity(rate, kind, row.source, row.source_date))
+
+
+def mac_disk(chip: str) -> Disk | None:
+    """Drive of Macs by their chip, on which its controller is: the smallest that was timed; None
+    for other chips.
+    """
+    row = catalog.published("drive").get(chip)
+    if row is None:
+        return None
+    rate = Quantity(row.value * GB, Provenance.ASSUMED, row.source, row.source_date)
+    return Disk(name=f"drive of a Mac with {chip}", sequential=rate)

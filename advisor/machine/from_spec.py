@@ -105,7 +105,7 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
         name="",
         gpus=gpus,
         host=host,
-        disk=drive(inputs),
+        disk=drive(inputs, host),
         notes=tuple(dict.fromkeys((*_assumptions(inputs, parts), *told))),
         nodes=inputs.machines,
         network=_network(inputs, gpus),
@@ -424,10 +424,12 @@ def _memory(inputs: MachineSpec, typical: float) -> Quantity:
     return Quantity(typical * GIB, Provenance.ASSUMED, "a common size; type yours")
 
 
-def drive(inputs: MachineSpec) -> Disk:
-    """Drive as stated, or a typical one."""
+def drive(inputs: MachineSpec, host: Host) -> Disk:
+    """Drive as stated, or as Macs with such a chip have it, or a typical one."""
     if inputs.disk_gbs is not None:
         return Disk(
             name=inputs.disk or "drive as given", sequential=Quantity.given(inputs.disk_gbs * GB)
         )
-    return from_catalog.disk(inputs.disk or TYPICAL.disk)
+    if inputs.disk is not None:
+        return from_catalog.disk(inputs.disk)
+    return from_catalog.mac_disk(host.name) or from_catalog.disk(TYPICAL.disk)

@@ -8,7 +8,7 @@ import pytest
 from advisor.catalog.constants import Constants
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, UnknownName
-from advisor.machine import from_catalog, from_spec
+from advisor.machine import catalog, from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.quantity import Provenance
@@ -41,6 +41,29 @@ class TestDescribed:
         assert machine.disk == from_catalog.disk(TYPICAL.disk)
         assert machine.host.memory.kind is Provenance.ASSUMED
         assert machine.host.bandwidth.kind is Provenance.ASSUMED
+
+    @pytest.mark.parametrize(
+        ("gpu", "read"),
+        [
+            # Blackmagic Disk Speed Test, applech2.com of 10 November 2024: a Mac mini of 256 GB
+            ("Apple M2 10c", 1.459e9),
+            ("Apple M4 10c", 2.793e9),
+            # macg.co, March 2025: 5.5 GB/s of 512 GB in a Mac Studio
+            ("Apple M4 Max 40c", 5.5e9),
+        ],
+    )
+    def test_macs_have_the_drive_of_their_chip(self, gpu: str, read: float) -> None:
+        machine = described(gpu=gpu)
+        assert machine.disk is not None
+        assert float(machine.disk.sequential.value) == read
+        assert machine.disk.sequential.kind is Provenance.ASSUMED
+        stated = described(gpu=gpu, disk="USB SSD").disk
+        assert stated == from_catalog.disk("USB SSD")
+
+    def test_every_chip_of_macs_has_a_drive(self) -> None:
+        chips = [row.name for row in catalog.HOSTS.rows().values() if row.vendor == "Apple"]
+        assert len(chips) > 10
+        assert [chip for chip in chips if from_catalog.mac_disk(chip) is None] == []
 
     def test_cards_of_several_kinds_keep_their_own_figures(self) -> None:
         machine = described(gpu="2x RTX 3090 + rtx 4090", pcie_gbs=12)
