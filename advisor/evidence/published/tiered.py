@@ -29,7 +29,7 @@ from advisor.model.expert_use import Fill
 from advisor.model.model import Model
 from advisor.runtimes.tiered.engines import RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import ram_room
-from advisor.runtimes.tiered.runtimes import described
+from advisor.runtimes.tiered.runtimes import CHECKPOINT, described
 from advisor.units import GIB
 
 CATEGORY = "moe_tiered"
@@ -99,7 +99,7 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
         )
     engine = as_run(named or usual_engine()).of_version(row.cells.get("engine_version", ""))
     runtime = described(engine)
-    model = _model(row, runtime)
+    model = _model(row, engine, runtime)
     machine = machine_of(_machine(row))
     work = _work(row, engine)
     if not work.draft:
@@ -118,7 +118,7 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
     return runtime, model, machine, work, strategy, settings
 
 
-def _model(row: PublishedRow, runtime: Runtime) -> Model:
+def _model(row: PublishedRow, engine: TieredEngine, runtime: Runtime) -> Model:
     """Model in the stated format, with the stated size of its experts."""
     name = IN_BRACKETS.sub("", row.model)
     cut = bool(CODER.search(name))
@@ -126,6 +126,8 @@ def _model(row: PublishedRow, runtime: Runtime) -> Model:
     cells = {**row.cells, "model": plain}
     if _is_known(plain):
         cells["params_b"] = ""  # counted with or without its table of n-grams
+    if engine.files == "mxfp4":
+        cells["quant"] = CHECKPOINT
     told = PublishedRow(cells)
     model = stated_model(told, runtime)
     row.notes += told.notes

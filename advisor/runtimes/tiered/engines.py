@@ -41,7 +41,9 @@ class TieredEngine:
     since: str  # month of the first report; empty where unknown
     licence: str  # SPDX name; empty where unknown
     models: str  # pattern of the models that it runs
-    files: str  # files that it reads: gguf, int4 (its own), exl3 or safetensors
+    # files that it reads: gguf, int4 (its own), exl3, safetensors, or mxfp4, a checkpoint with
+    # experts of 4 bits and all else of 16
+    files: str
     systems: str  # operating systems, separated by semicolons
     vendors: str  # vendors of GPUs, separated by semicolons; `NO_GPU` where it needs none
     vulkan: str  # those of them on which Vulkan shaders compute; on others CUDA, HIP, SYCL or Metal
@@ -59,6 +61,7 @@ class TieredEngine:
     drive: str  # "direct" for unbuffered reads with a deep queue, `MAPPED` for pages of a file
     mapped_before: str  # first version without a mapped file; empty where it always read so
     in_turn: bool  # its cores compute after the drive was read; else at the same time
+    streams_dense: bool  # each round reads dense weights that RAM has no room for from the drive
     # first version whose port to AMD has kernels of its own; empty where none is known without
     ported_before: str
     drafted: float  # tokens drafted a round by default, those that are offered [tokens]

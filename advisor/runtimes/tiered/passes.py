@@ -16,14 +16,20 @@ import numpy as np
 from advisor.catalog.csv_tables import texts
 from advisor.cost_model.kernels import TierKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
-from advisor.cost_model.placement import Location, Placement, PlacementStrategy, TierSettings
+from advisor.cost_model.placement import (
+    Location,
+    Placement,
+    PlacementStrategy,
+    TierSettings,
+    all_of,
+)
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.expert_use import ExpertUse, Lookups, lookups
-from advisor.model.model import Floats, Model
+from advisor.model.model import Model
 from advisor.runtimes.tiered.engines import MEASURED, RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import (
     beyond_memory,
@@ -262,23 +268,34 @@ def _missed(
     size = tiers.model.expert_bytes
     here = _experts(tiers, step, near.missed * (1.0 - over))
     if not tiers.on_gpu:
-        dense = replace(tiers.placement, kv={}, weights={Location.RAM: _without_experts(tiers)})
-        alone = step_load(tiers.model, dense, Location.RAM, step)
+        alone = _dense_of_cores(tiers, step)
         here = here + alone + _drafting(tiers, alone, work)
     pool = tiers.on_gpu and tiers.machine.unified
     flows = [] if pool else [Flow(route=Route.IN_PLACE, load=here, kernels=kernels)]
     if tiers.on_gpu and not pool:
         moved = size * near.missed * over
         flows.append(Flow(route=Route.STREAMED, moved=moved, kernels=kernels))
-    far = _from_drive(tiers, step, near)
+    far = size * _from_drive(tiers, step, near) + _dense_from_drive(tiers)
     if np.any(far):
-        flows.append(Flow(route=Route.STAGED, moved=size * far, transfer=None, kernels=kernels))
+        flows.append(Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels))
     return tuple(flows)
 
 
-def _without_experts(tiers: Tiers) -> dict[Group, Floats]:
+def _dense_of_cores(tiers: Tiers, step: ForwardPass) -> Load:
+    """Load of the dense weights on a machine without GPUs, wherever they lie, without the cache."""
     nothing = np.zeros(tiers.model.layers)
-    return {**tiers.placement.weights[Location.RAM], Group.ROUTED_EXPERTS: nothing}
+    dense = {**all_of(np.ones(tiers.model.layers)), Group.ROUTED_EXPERTS: nothing}
+    alone = replace(tiers.placement, kv={}, weights={Location.RAM: dense})
+    return step_load(tiers.model, alone, Location.RAM, step)
+
+
+def _dense_from_drive(tiers: Tiers) -> Array:
+    """Dense weights that each round reads from the drive [B]."""
+    shares = dict(tiers.placement.weights.get(Location.DISK, {}))
+    shares.pop(Group.ROUTED_EXPERTS, None)
+    sizes = tiers.model.bytes_per_layer
+    parts = (np.vecdot(share, sizes[group]) for group, share in shares.items())
+    return sum(parts, start=np.zeros(()))
 
 
 def _chunks(tiers: Tiers, work: Workload) -> Schedule:
@@ -353,10 +370,9 @@ def _chunk_of_cores(
     tiers: Tiers, step: ForwardPass, touched: Array, kernels: TierKernels
 ) -> tuple[tuple[Flow, ...], ...]:
     """Stages of a chunk that the cores compute: the drive beside them."""
-    dense = replace(tiers.placement, kv={}, weights={Location.RAM: _without_experts(tiers)})
-    load = step_load(tiers.model, dense, Location.RAM, step) + _experts(tiers, step, touched)
+    load = _dense_of_cores(tiers, step) + _experts(tiers, step, touched)
     flows = [Flow(route=Route.IN_PLACE, load=load, kernels=kernels)]
-    far = tiers.model.expert_bytes * touched * tiers.far
+    far = tiers.model.expert_bytes * touched * tiers.far + _dense_from_drive(tiers)
     if np.any(far):
         flows.append(Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels))
     return _in_turn(tiers.engine, tuple(flows))

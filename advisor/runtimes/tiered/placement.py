@@ -41,6 +41,7 @@ class Held:
 
     vram: Array  # experts in VRAM, 0 to 1
     ram: Array  # experts in RAM, 0 to 1
+    dense: Array  # dense weights in RAM on a machine without GPUs, 0 to 1
     cache: Floats  # KV cache of each layer for one user, shape (..., layers) [B]
     near: Floats  # share of it in VRAM, shape (..., layers)
     users: Array  # users at once
@@ -61,9 +62,15 @@ def place(
     near = _near_share(engine, request, cache)
     room = _room_for_experts(engine, model, machine, np.sum(near * cache, axis=-1) * request.users)
     share = cached_share(engine, model, machine, strategy, settings.expert_cache, room)
+    in_memory = in_ram(engine, model, machine, strategy, settings.page_cache, share)
+    if settings.page_cache is None:
+        taken = in_memory * model.expert_bytes
+    else:
+        taken = np.asarray(settings.page_cache, dtype=float)  # also where it serves nothing
     held = Held(
         vram=share,
-        ram=in_ram(engine, model, machine, strategy, settings.page_cache, share),
+        ram=in_memory,
+        dense=_dense_in_ram(engine, model, machine, taken + np.sum(cache, axis=-1)),
         cache=cache,
         near=near,
         users=np.asarray(request.users, dtype=float),
@@ -201,6 +208,18 @@ def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
     return np.asarray(free / np.maximum(model.expert_bytes, 1.0))
 
 
+def _dense_in_ram(engine: TieredEngine, model: Model, machine: Machine, taken: Array) -> Array:
+    """Share of the layers' dense weights that RAM holds beside the caches, 0 to 1; all of them for
+    engines that do not read them from the drive.
+    """
+    if not engine.streams_dense or engine.uses_gpus(machine):
+        return np.ones(())
+    fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS) + SPARE
+    fixed = fixed + model.embedding * (1.0 - model.tables_share) + model.output
+    free = machine.host.memory.value - fixed - taken
+    return np.asarray(np.clip(free / (dense_bytes(model) - model.output), 0.0, 1.0))
+
+
 def dense_bytes(model: Model) -> Array:
     """Weights that each token reads, beside the experts [B]."""
     return np.asarray(np.sum(model.layer_bytes, axis=-1) - model.expert_bytes + model.output)
@@ -239,11 +258,16 @@ def _placed(
     weights: dict[Location, Mapping[Group, Floats]] = {
         Location.RAM: {Group.ROUTED_EXPERTS: in_ram_experts}
     }
-    if not on_gpu:
-        weights[Location.RAM] = {**all_of(everything), **weights[Location.RAM]}
+    dense = everything
     if strategy is PlacementStrategy.NVME_OFFLOAD:
+        dense = np.asarray(held.dense)[..., None] * everything
         far = np.asarray(beyond_memory(engine, held.vram, held.ram))
-        weights[Location.DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
+        weights[Location.DISK] = {
+            **all_of(everything - dense),
+            Group.ROUTED_EXPERTS: far[..., None] * everything,
+        }
+    if not on_gpu:
+        weights[Location.RAM] = {**all_of(dense), **weights[Location.RAM]}
     fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
     kv: dict[Location, Floats] = {Location.RAM: held.near if not on_gpu else 1.0 - held.near}
     buffers: dict[Location, Array] = {Location.RAM: np.asarray(fixed)}

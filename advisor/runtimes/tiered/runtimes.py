@@ -28,6 +28,7 @@ from advisor.units import GIB, MIB
 
 ENGINE = "tiers"  # name of the program whose placement and schedule all of them use
 INT4 = "AWQ"  # format with the bytes of 4-bit integers in groups, as engines' own files have
+CHECKPOINT = "MXFP4-hf"  # format of a checkpoint with experts of 4 bits and all else of 16
 
 
 @cache
@@ -86,9 +87,15 @@ def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:
         return loaded_format_of("llama.cpp", "as ExLlamaV3's bits, since it does not take")(
             form, machine
         )
-    if form == INT4:
+    if engine.files == "mxfp4":
+        own = CHECKPOINT
+        reason = f"as its maker published it, since {engine.name} reads that checkpoint"
+    else:
+        own = INT4
+        reason = f"as 4-bit integers, since {engine.name} has its own"
+    if form == own:
         return LoadedFormat(format=form)
-    return LoadedFormat(format=INT4, reason=f"as 4-bit integers, since {engine.name} has its own")
+    return LoadedFormat(format=own, reason=reason)
 
 
 # Who runs the engines with experts in tiers, and which of them are worth a comparison.

@@ -29,6 +29,7 @@ from advisor.units import GIB, Array
 
 RAM = PlacementStrategy.CPU_OFFLOAD
 DRIVE = PlacementStrategy.NVME_OFFLOAD
+KIMI = "kimi-k3-in-c"
 
 
 @pytest.fixture(scope="module")
@@ -252,3 +253,44 @@ def test_rounds_of_vulkan_shaders_are_known_apart(
     flows = [flow for stage in phases.decode.stages for flow in stage]
     kernels = [flow.kernels for flow in flows if flow.route is Route.RESIDENT]
     assert [made.vulkan for made in kernels if isinstance(made, TierKernels)] == [vulkan]
+
+
+def kimi(ram_gb: float) -> Estimate:
+    where = machine(MachineSpec(cpu="EPYC 7763", ram_gb=ram_gb, disk_gbs=5.1))
+    model = resolve.find("Kimi-K3", "MXFP4-hf").model
+    return estimate(model, where, Workload(), runtime(KIMI), DRIVE)
+
+
+def from_drive(answer: Estimate) -> float:
+    """Bytes that a token reads from the drive."""
+    flows = (flow for stage in answer.phases.decode.stages for flow in stage)
+    return sum(float(flow.moved) for flow in flows if flow.route is Route.STAGED)
+
+
+def test_dense_weights_that_ram_has_no_room_for_come_from_the_drive() -> None:
+    # FareedKhan-dev/kimi-k3-in-c docs/PERFORMANCE.md: 108.81 GB of dense layers and 25.83 GB of
+    # experts a token, at 8 GB all of them. Of 32 GB, 34.4e9 B, the engine takes 4.3e9 for itself,
+    # the embedding and the head 2.3e9 each, and a context of 8,192 tokens 0.7e9. So 24.8e9 of the
+    # layers stay: 108.8 - 24.8 + 25.8 = 109.8e9 are read.
+    answer = kimi(32.0)
+    assert from_drive(answer) == pytest.approx(109.8e9, rel=0.005)
+    assert bool(answer.fits)
+
+
+@pytest.mark.parametrize(("ram_gb", "fits"), [(8.0, False), (12.0, True), (64.0, True)])
+def test_kimi_runs_beside_a_system_from_ten_gigabytes(ram_gb: float, fits: bool) -> None:
+    # its scripts/k3-doctor.sh: 10 GB available are the least; 8.24 GB were resident
+    assert bool(kimi(ram_gb).fits) is fits
+
+
+def test_more_ram_leaves_less_to_the_drive() -> None:
+    read = [from_drive(kimi(ram_gb)) for ram_gb in (16.0, 64.0, 256.0)]
+    assert read == sorted(read, reverse=True)
+    # all dense layers in RAM: the experts alone, 25.83 GB (README: 25.83 GB in 5.06 s)
+    assert read[-1] <= 25.83e9 * 1.001
+
+
+def test_an_engine_of_one_checkpoint_reads_it_as_its_maker_published_it() -> None:
+    loaded = runtime(KIMI).loaded_format("Q4_K_M", machine(MachineSpec(cpu="EPYC 7763")))
+    assert loaded.format == "MXFP4-hf"
+    assert "published" in loaded.reason
