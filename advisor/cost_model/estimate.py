@@ -530,7 +530,7 @@ def estimate(
     the runtime's current one.
     """
     work, drafting = _with_drafts(model, work, runtime)
-    notes = [format_note, drafting]
+    notes = [format_note, drafting, _cache_note(work, runtime)]
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
     machine = runtime.bound(machine)
@@ -581,6 +581,17 @@ def estimate(
         * np.mean(visits_of(model.architecture)),
         format_note=_joined([*notes, slow.told_of(work) if slow else ""]),
     )
+
+
+PLAIN_CACHES = ("f16", "bf16", "f32")
+
+
+def _cache_note(work: Workload, runtime: Runtime) -> str:
+    """Sentence on a cache that a runtime keeps in 8-bit floats in place of the type asked for."""
+    own = runtime.quantized_kv_type
+    if own != "fp8" or work.kv_type in (*PLAIN_CACHES, own):
+        return ""
+    return f"It has no cache in {work.kv_type}: one in 8-bit floats (fp8) is counted."
 
 
 def together(single: Estimate, arrangement: Arrangement, work: Workload) -> Estimate:

@@ -135,7 +135,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Placement by `device_map="auto"` under the command's limits."""
-    check_takes("accelerate", machine, strategy)
+    check_takes("accelerate", machine, strategy, model, work)
     limits = memory_limits(model, machine, work, strategy)
     parts = mapped(model, limits)
     stated = (settings.gpu_layers, settings.disk_layers) != (None, None)

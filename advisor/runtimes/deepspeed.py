@@ -49,7 +49,7 @@ def place(
     """Placement with all weights in RAM or on the drive, and the KV cache in VRAM; in RAM where
     VRAM cannot hold the cache.
     """
-    check_takes("deepspeed", machine, strategy)
+    check_takes("deepspeed", machine, strategy, model, work)
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         rest = Location.DISK
     else:

@@ -267,6 +267,21 @@ def test_a_prompt_or_context_that_is_too_long_is_reported(
     assert "A context of 9,472 tokens is beyond the 8,192" in first["note"]
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Qwen3-4B", 40_960),
+        ("Qwen3-4B-Instruct-2507", 262_144),
+        ("Qwen/Qwen3-30B-A3B-Thinking-2507", 262_144),
+        ("unsloth/Qwen3-235B-A22B-Instruct-2507", 262_144),
+        ("Kimi-K2-Instruct-0905", 262_144),
+    ],
+)
+def test_a_later_variant_has_the_context_of_its_own_files(text: str, tokens: int) -> None:
+    # max_position_embeddings of the config.json of each repository of the maker
+    assert resolve.find(text).model.architecture.max_context == tokens
+
+
 def test_an_estimate_states_the_match_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     name = "unsloth/Qwen3-8B-GGUF"
     assert main(["estimate", "--model", name, "--ram-gb", "64", "--json"]) == 0

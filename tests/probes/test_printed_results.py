@@ -155,6 +155,10 @@ FORMS = {
     "words": ("prefill: 210.5 tok/s, decode: 31.2 tok/s", {"decode": 31.2, "prompt": 210.5}),
     "a speed alone": ("I get 31.2 tokens per second", {"decode": 31.2}),
     "thousands": ("tg128 1,031.2 t/s", {"decode": 1031.2}),
+    "names of tests without a unit": (
+        "pp512  210.5\ntg128  31.2", {"decode": 31.2, "prompt": 210.5},
+    ),
+    "another short unit": ("31.2 tk/s with 8k context", {"decode": 31.2}),
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.packings import Packing
-from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, runtime
+from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, VLLM, runtime
 from advisor.runtimes.compare import as_run, compare
 from advisor.scripting import find_model
 
@@ -87,6 +87,13 @@ def test_another_makers_chip_is_refused(runtime: Runtime, where: Machine) -> Non
 
 def test_a_packed_cache_is_refused_by_mlx_with_a_way_out() -> None:
     assert "choose f16" in answer(MLX, MAC, kv_type="q8_0").refusal
+
+
+@pytest.mark.parametrize(("kind", "told"), [("q8_0", True), ("q5_1", True), ("fp8", False)])
+def test_a_cache_that_serving_engines_lack_is_told(kind: str, told: bool) -> None:
+    served = answer(VLLM, PC, "AWQ", kv_type=kind)
+    assert (f"no cache in {kind}: one in 8-bit floats" in served.format_note) is told
+    assert "--kv-cache-dtype fp8" in served.command
 
 
 def test_commands_say_bits_context_and_layers() -> None:

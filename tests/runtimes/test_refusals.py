@@ -174,6 +174,10 @@ CASES = (
     case(MLX, "MLX computes on the GPU of Apple's own chips"),
     case(MLX, "MLX keeps all weights in unified memory", where=MAC, strategy=IN_RAM),
     case(MLX, "keeps the cache in 16 bits", where=MAC, work=Workload(kv_type="q8_0")),
+    case(ACCELERATE, "keeps the cache in 16 bits", work=Workload(kv_type="q8_0")),
+    case(
+        DEEPSPEED, "keeps the cache in 16 bits", strategy=IN_RAM, work=Workload(kv_type="q4_0")
+    ),
     case(STRATA, "Strata keeps experts in tiers, and Llama-3.1-8B has none", strategy=IN_RAM),
     case(STRATA, "does not run DeepSeek-V3: ", strategy=IN_RAM, model="DeepSeek-V3"),
     case(FLASH_MOE, "flash-moe runs on macOS", model="Qwen3.5-397B-A17B"),

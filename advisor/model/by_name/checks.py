@@ -10,10 +10,10 @@ import re
 from dataclasses import replace
 
 from advisor.errors import Refusal
-from advisor.model.architecture import Architecture
+from advisor.model.architecture import Architecture, ArchitectureSpec
 from advisor.model.by_name import names
 from advisor.model.by_name.hub_list import READ, HubRow, counts_weights, hub_list, is_unpacked
-from advisor.model.by_name.known import Named
+from advisor.model.by_name.known import KnownRow, Named
 from advisor.model.by_name.listed import listed, text_parameters
 from advisor.model.by_name.stand_in import of_size, resized
 
@@ -156,17 +156,34 @@ BINARY = frozenset({2**power for power in range(2, 11)})
 def longer_context(text: str, model: Named) -> Named:
     """Model with the longer context of its variant.
 
-    The context is that of the variant's own row or name. An exact name is no variant, and a copy's
-    row says nothing of it.
+    The context is that of the variant's own row or name. An exact name is no variant, unless its
+    maker has it as a repository of its own beside the model's; a copy's row says nothing of it.
     """
     own = model.architecture.max_context
-    if own is None or not (model.taken_as or not model.known):
+    if own is None:
         return model
+    later = _context_of_later(text, model.row)
+    if model.known and not model.taken_as:
+        return replace(model, context=later) if later > own else model
     named = _context_of_name(text)
-    stated = max(_context_of_row(text), named)
+    stated = max(_context_of_row(text), named, later)
     if stated > own or (named == stated and 0 < named < own):
         return replace(model, context=stated)
     return model
+
+
+def _context_of_later(text: str, row: KnownRow) -> int:
+    """Context of a variant that the catalogue has as another name of its model, by its maker's own
+    repository: `Qwen3-4B-Instruct-2507` of `Qwen/Qwen3-4B`; 0 for any other name [tokens].
+    """
+    if not isinstance(row, ArchitectureSpec):
+        return 0
+    maker = row.hf_id.partition("/")[0]
+    repository = f"{maker}/{text.strip().rpartition('/')[2]}"
+    if repository.casefold() == row.hf_id.casefold():
+        return 0
+    variant = hub_list().named(repository)
+    return variant.max_context if variant is not None else 0
 
 
 def _context_of_row(text: str) -> int:

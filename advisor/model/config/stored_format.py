@@ -36,6 +36,7 @@ BESIDE = (
     "hf_quant_config.json",  # ModelOpt [3]
     "quantize_config.json",  # AutoGPTQ and GPTQModel [5]
     "quant_config.json",  # AutoAWQ before its keys moved into config.json [6]
+    "quantization_config.json",  # auto-round beside its own keys [5]
 )
 """Files beside a config.json that tell the format of the weights, the first that is there."""
 PLAIN = "BF16-hf"
@@ -63,10 +64,11 @@ TYPES = (
 """Keys of a file's own words for the type of its weights."""
 WEIGHT_WORD = re.compile(
     r"(?:^|[^a-z])w(?P<w>\d)a\d+|(?P<kind>u?int|float|fp|mxfp|nvfp)(?P<bits>\d)(?:_e\d+m\d+\w*)?_?weight"
-    r"|(?P<first>u?int|float|fp|mxfp|nvfp)(?P<of_first>\d)",
+    r"|(?P<first>u?int|float|fp|mx_?fp|nv_?fp)(?P<of_first>\d)|(?P<alone>(?:mx|nv)_?fp)",
     re.IGNORECASE,
 )
-"""`W4A16`, `Int8DynamicActivationInt4WeightConfig`, `float8_e4m3fn`: the bits of the weights."""
+"""`W4A16`, `Int8DynamicActivationInt4WeightConfig`, `float8_e4m3fn`: the bits of the weights;
+`mx_fp`: their kind alone."""
 BITNET_BITS = 2  # four ternary weights in a byte [bit]
 DEEPEST = 4  # objects within objects that are searched
 Modules = dict[str, str]
@@ -95,7 +97,10 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
     name, note = _of_whole(told)
     if _names_its_modules(told):
         name = PLAIN
-    modules = _apart(told) | dict.fromkeys(_left_out(quantization), PLAIN)
+    packed_alone = dict.fromkeys(_packed_alone(quantization), name)
+    if name and packed_alone:
+        name = PLAIN
+    modules = packed_alone | _apart(told) | dict.fromkeys(_left_out(quantization), PLAIN)
     if not name and modules and any(form != PLAIN for form in modules.values()):
         name = PLAIN  # a file that states the format of some modules leaves the others as they are
     if not name:
@@ -241,7 +246,28 @@ def _quantization(config: Config, beside: Mapping[str, object] | None) -> dict[s
     if of_mlx and "quant_method" not in quantization:
         # MLX, Apple's library, writes a block of that name, and a copy of it as the usual one.
         quantization = {"quant_method": "mlx", **quantization, **of_mlx}
-    return quantization
+    return quantization | _of_listed_modules(quantization)
+
+
+def _of_listed_modules(quantization: Mapping[str, object]) -> dict[str, object]:
+    """Modules of a file under the key `modules`, where torchao or HQQ lists them deeper."""
+    kind = _object(_object(quantization, "quant_type"), "default")
+    of_torchao = _object(kind, "_data")
+    for key in ("module_fqn_to_config", "fqn_to_config"):
+        listed = dict(_object(of_torchao, key))
+        if listed:
+            usual = listed.pop("_default", None)
+            as_they_are = {name: value or False for name, value in listed.items()}
+            return {"quant_type": {"default": usual or {}}, "modules": as_they_are}
+    of_hqq = _object(quantization, "quant_config")
+    listed = {name: value for name, value in of_hqq.items() if "." in name}
+    return {"modules": listed} if listed else {}
+
+
+def _object(values: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """Object under a key; empty where there is none."""
+    inner = values.get(key)
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def _of_file_alone(beside: Mapping[str, object]) -> dict[str, object]:
@@ -450,9 +476,11 @@ def _type_in_words(values: Mapping[str, object], depth: int = 0) -> tuple[str, f
     return "", None
 
 
-def _type_of_word(word: str) -> tuple[str, float] | None:
-    of_weights = None
+def _type_of_word(word: str) -> tuple[str, float | None] | None:
+    of_weights: tuple[str, float | None] | None = None
     for match in WEIGHT_WORD.finditer(word[:200]):
+        if match["alone"]:
+            return _kind(match["alone"]), None
         if match["w"]:
             return "int", float(match["w"])
         if match["bits"]:
@@ -462,7 +490,7 @@ def _type_of_word(word: str) -> tuple[str, float] | None:
 
 
 def _kind(word: str) -> str:
-    lowered = word.casefold()
+    lowered = word.casefold().replace("_", "")
     return "int" if lowered.endswith("int") else lowered
 
 
@@ -475,6 +503,14 @@ def _left_out(quantization: Mapping[str, object]) -> Iterator[str]:
         listed = quantization.get(key)
         if isinstance(listed, list | tuple):
             yield from (entry for entry in listed if isinstance(entry, str) and entry)
+
+
+def _packed_alone(quantization: Mapping[str, object]) -> Iterator[str]:
+    """Modules that a quantizer packs where it leaves all others, by GPTQ's key of [1]."""
+    steps = quantization.get("modules_in_block_to_quantize")
+    for step in steps if isinstance(steps, list | tuple) else ():
+        names = step if isinstance(step, list | tuple) else (step,)
+        yield from (name for name in names if isinstance(name, str) and name)
 
 
 def _apart(quantization: Config) -> Modules:

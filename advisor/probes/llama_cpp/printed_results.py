@@ -29,7 +29,8 @@ from advisor.units import GIB, MIB
 
 NUMBER = r"([\d,]*\.?\d+)"
 PER_SECOND = (
-    r"(?:t/s|tok/s|tok/sec|toks/s|tps|tokens?/(?:s(?:ec(?:ond)?)?|sek)|tokens? (?:per|a) second|"
+    r"(?:t/s|tk/s|tok/s|tok/sec|toks/s|tps|tokens?/(?:s(?:ec(?:ond)?)?|sek)|"
+    r"tokens? (?:per|a) second|"
     r"tokens? (?:pro sekunde|par seconde|por segundo|al secondo)|"
     r"ток(?:ен\w*)?\.?(?:/\u0441(?:ек)?| в секунду)|tokens?/秒|トークン/秒|토큰/초)"
 )

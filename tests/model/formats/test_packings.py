@@ -323,3 +323,69 @@ def test_the_former_key_of_compressed_tensors_is_read_as_todays() -> None:
     packed = {"quant_method": "compressed-tensors", "config_groups": groups}
     former = resolve.from_config(json.dumps(LLAMA | {"compression_config": packed}))
     assert former.model.file_bytes == stored_bytes(packed)
+
+
+def in_attention() -> int:
+    """Weights of the test model's matrices of attention."""
+    architecture = describe(LLAMA, "test").architecture
+    matrices = (t for t in architecture.tensors if t.layer is not None and t.rows > 1)
+    return sum(t.params for t in matrices if t.role.startswith("attn_"))
+
+
+EIGHT = {"_type": "Int8WeightOnlyConfig", "_data": {}}
+LEFT_IN_16_BITS = {
+    "GPTQ's list of what it packs": {
+        "quant_method": "gptq", "bits": 8, "group_size": -1,
+        "modules_in_block_to_quantize": [["mlp.gate_proj", "mlp.up_proj"], ["mlp.down_proj"]],
+    },
+    "torchao's names of modules": {
+        "quant_method": "torchao",
+        "quant_type": {"default": {
+            "_type": "ModuleFqnToConfig",
+            "_data": {"module_fqn_to_config": {"_default": EIGHT, "re:.*self_attn.*": None}},
+        }},
+    },
+    "the same under its later key": {
+        "quant_method": "torchao",
+        "quant_type": {"default": {
+            "_type": "FqnToConfig",
+            "_data": {"fqn_to_config": {"_default": EIGHT, "re:.*self_attn.*": None}},
+        }},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", LEFT_IN_16_BITS.values(), ids=LEFT_IN_16_BITS)
+def test_a_list_of_modules_leaves_the_others_as_they_are(told: dict[str, Any]) -> None:
+    """Keys of transformers' `GPTQConfig` and of torchao's `ModuleFqnToConfig`."""
+    inside, outside = linear_and_outside()
+    plain = in_attention() + outside
+    assert stored_bytes(told) == pytest.approx(inside - plain + outside + 2 * plain, rel=0.01)
+
+
+def test_hqq_packs_the_modules_that_it_names() -> None:
+    # transformers 5.23.0, HqqConfig: `dynamic_config`, a configuration for each kind of module
+    inner = {"nbits": 8, "group_size": 64}
+    names = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+    told = {"quant_method": "hqq", "quant_config": dict.fromkeys(names, inner)}
+    inside, outside = linear_and_outside()
+    plain = in_attention() + outside
+    packed = inside - in_attention()
+    assert stored_bytes(told) == pytest.approx(2 * plain + packed * 8.5 / 8, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "bits"), [("mx_fp", 32, 4.25), ("nv_fp", 16, 4.5), ("mx_fp4", 32, 4.25)]
+)
+def test_floats_of_auto_round_have_scales_of_eight_bits(kind: str, group: int, bits: float) -> None:
+    """`data_type` of intel/auto-round's configuration; OCP MX v1.0 and NVFP4 scale in 8 bits."""
+    told = {"quant_method": "auto-round", "bits": 4, "group_size": group, "data_type": kind}
+    inside, outside = linear_and_outside()
+    assert stored_bytes(told) == pytest.approx(inside * bits / 8 + 2 * outside, rel=0.01)
+
+
+def test_the_file_of_auto_round_beside_a_config_counts(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    told = {"quant_method": "auto-round", "bits": 8, "group_size": 128}
+    (tmp_path / "quantization_config.json").write_text(json.dumps(told))
+    assert resolve.from_file(tmp_path).model.file_bytes == stored_bytes(told)
