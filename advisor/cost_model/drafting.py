@@ -1,4 +1,4 @@
-"""Time, uncertainty and memory that drafted tokens add."""
+"""Drafted tokens: whether a runtime makes them, and what they add to time, range and memory."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import token_step
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import Draft, Workload
 from advisor.model.architecture import Group
+from advisor.model.catalog import draft_heads
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -54,6 +56,29 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
         for name, seconds in time.parts.items()
     }
     return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
+
+
+def with_drafts(model: Model, work: Workload, runtime: Runtime) -> tuple[Workload, str]:
+    """Request with the drafts that a runtime makes for a model.
+
+    A note says so where the runtime makes none.
+    """
+    if not work.draft and runtime.own_drafts and draft_heads(model):
+        return work.with_numbers(**runtime.own_drafts), ""
+    if without := _why_undrafted(model, work, runtime):
+        return undrafted(work), without
+    return work, ""
+
+
+def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
+    """Reason why a runtime drafts no tokens for a model; empty where it drafts, or no drafts were
+    asked for.
+    """
+    if work.draft and not runtime.drafts:
+        return "No tokens are drafted in it here."
+    if work.draft == Draft.MTP and not draft_heads(model) and not runtime.schedules_drafts:
+        return f"{model.name} has no layers to draft with (MTP), so none are drafted."
+    return ""
 
 
 def undrafted(work: Workload) -> Workload:

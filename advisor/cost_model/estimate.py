@@ -1,7 +1,7 @@
 """Estimate: speed of a model on a machine, in one runtime and placement."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from advisor.cost_model.additions import (
     with_launches,
 )
 from advisor.cost_model.arrangement import Arrangement
-from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
+from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting, with_drafts
 from advisor.cost_model.known_runs import Lesson, TimedRun, family_of, learnt, lesson
 from advisor.cost_model.placement import (
     Location,
@@ -29,6 +29,9 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
+    check_memories,
+    check_whole,
+    is_tight,
     missing_bytes,
     repeated,
     whole_bytes,
@@ -36,13 +39,12 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime, centred, schedule_seconds
-from advisor.cost_model.workload import Draft, Workload
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
-from advisor.machine.machine import LEAST_OF_SYSTEM, KnownRun, Machine
+from advisor.machine.machine import KnownRun, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.architecture import operators
-from advisor.model.catalog import draft_heads
 from advisor.model.model import Floats, Model, visits_of
 from advisor.units import GIB, Array
 
@@ -65,19 +67,7 @@ def assumptions(
 
     Each constant is its row, followed by its factors.
     """
-    tiers = {location.tier for location in placement.locations}
-    rates: list[tuple[str, Quantity]] = []
-    if Tier.VRAM in tiers:
-        cards = {gpu.name: gpu for gpu in machine.gpus}
-        rates += [(f"{name} memory bandwidth", gpu.bandwidth) for name, gpu in cards.items()]
-    if Tier.RAM in tiers:
-        rates.append(("RAM, sustained read", machine.host.bandwidth))
-        rates += [(f"link, {gpu.link.name}", gpu.link.pinned) for gpu in machine.gpus[:1]]
-    if Tier.DISK in tiers and machine.disk:
-        rates.append(("drive, sequential read", machine.disk.sequential))
-        if machine.disk.mapped is not None:
-            rates.append(("drive, cold memory map", machine.disk.mapped))
-    for what, figure in rates:
+    for what, figure in _rates(machine, placement):
         yield Assumption(what=what, figure=figure, unit="B/s")
     for first, *factors in constants:
         if first.constant.startswith("spread"):
@@ -93,6 +83,23 @@ def assumptions(
         yield Assumption(what=first.note or first.constant, figure=figure, unit=first.unit)
 
 
+def _rates(machine: Machine, placement: Placement) -> Iterator[tuple[str, Quantity]]:
+    """Bandwidths of the memories that a placement uses, each with its description [B/s]."""
+    tiers = {location.tier for location in placement.locations}
+    if Tier.VRAM in tiers:
+        cards = {gpu.name: gpu for gpu in machine.gpus}
+        for name, gpu in cards.items():
+            yield f"{name} memory bandwidth", gpu.bandwidth
+    if Tier.RAM in tiers:
+        yield "RAM, sustained read", machine.host.bandwidth
+        for gpu in machine.gpus[:1]:
+            yield f"link, {gpu.link.name}", gpu.link.pinned
+    if Tier.DISK in tiers and machine.disk:
+        yield "drive, sequential read", machine.disk.sequential
+        if machine.disk.mapped is not None:
+            yield "drive, cold memory map", machine.disk.mapped
+
+
 BOUND_BY: Mapping[str, str] = {
     **{route: route.limit for route in Route},
     FixedTime.LAYERS: "fixed cost per layer",
@@ -100,9 +107,6 @@ BOUND_BY: Mapping[str, str] = {
     FixedTime.TOKEN: "fixed cost per token",
 }
 """Bottleneck in words, by the part with most of a step's time."""
-TIGHT = 0.9
-"""Share of a memory from which it is called tight, or less where the system's own programs need
-more: other programs must be closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,23 +275,8 @@ class Estimate:
             raise InputError(f"{self.refusal} There is no prediction to compare with.")
         tokens = self._fresh if prompt else self.work.tokens_per_step
         run = self.chance(time, prompt=prompt)
-        return KnownRun(
-            words=words,
-            measured=measured,
-            predicted=float(tokens / time.total),
-            shares=tuple((name, float(share)) for name, share in run.shares.items()),
-            prompt=prompt,
-            family=run.family,
-            engine=run.engine,
-            format=run.format,
-            experts=run.experts,
-            model=run.model,
-            users=float(run.users),
-            length=float(run.length),
-            scale=float(run.scale),
-            cards=self.machine.cards,
-            host=self.machine.host.name,
-        )
+        predicted = float(tokens / time.total)
+        return run.known(self.machine, words, measured=measured, predicted=predicted)
 
     def _timed(self, schedule: Schedule) -> StepTime | None:
         if self.constants is None:
@@ -445,18 +434,9 @@ class Estimate:
         It is the RAM, or memory that the GPU shares with it; pages of the file count where the
         speed needs them there.
         """
-        machine = self.machine
-        placement = self.placement
-        on_drive = self.strategy is PlacementStrategy.NVME_OFFLOAD
-        if placement is None or (on_drive and not machine.unified):
+        if self.placement is None:
             return False
-        held = sum(map(float, self.held.get(Tier.RAM, ())))
-        if on_drive:
-            held += min(float(placement.page_cache), sum(map(float, self.held.get(Tier.DISK, ()))))
-        if machine.unified:
-            held += float(sum(self.held.get(Tier.VRAM, ()))) / machine.nodes
-        memory = float(machine.host.memory.value)
-        return held > min(TIGHT * memory, memory - min(LEAST_OF_SYSTEM, memory / 4))
+        return is_tight(self.placement, self.held, self.machine)
 
     @lazy
     def command(self) -> str:
@@ -529,7 +509,7 @@ def estimate(
     interface of the runtime where it is not the machine's, `build` as `Scope.build` where it is not
     the runtime's current one.
     """
-    work, drafting = _with_drafts(model, work, runtime)
+    work, drafting = with_drafts(model, work, runtime)
     notes = [format_note, drafting, _cache_note(work, runtime)]
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
@@ -558,8 +538,8 @@ def estimate(
         outcome = _queued(outcome)
         work = outcome.work
     try:
-        _check_memories(machine, strategy, settings)
-        _check_whole(model, machine, strategy, settings)
+        check_memories(machine, strategy, settings)
+        check_whole(model, machine, strategy, settings)
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
@@ -626,61 +606,6 @@ def _joined(notes: Iterable[str]) -> str:
     """Notes in one text; each note but the last ends with a full stop."""
     *first, last = list(filter(None, notes)) or [""]
     return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
-
-
-def _with_drafts(model: Model, work: Workload, runtime: Runtime) -> tuple[Workload, str]:
-    """Request with the drafts that a runtime makes for a model.
-
-    A note says so where the runtime makes none.
-    """
-    if not work.draft and runtime.own_drafts and draft_heads(model):
-        return work.with_numbers(**runtime.own_drafts), ""
-    if without := _why_undrafted(model, work, runtime):
-        return undrafted(work), without
-    return work, ""
-
-
-def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
-    """Reason why a runtime drafts no tokens for a model; empty where it drafts, or no drafts were
-    asked for.
-    """
-    if work.draft and not runtime.drafts:
-        return "No tokens are drafted in it here."
-    if work.draft == Draft.MTP and not draft_heads(model) and not runtime.schedules_drafts:
-        return f"{model.name} has no layers to draft with (MTP), so none are drafted."
-    return ""
-
-
-def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
-    """Check that no part of a model stays in RAM that the GPU shares; raises Refusal unless a
-    person divides the model.
-    """
-    divided = settings.states_layers or settings.kv_in_ram is not None
-    if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
-        raise Refusal(
-            "GPU and processor share one memory here, so there is no other to leave a part in."
-        )
-
-
-def _check_whole(
-    model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
-) -> None:
-    """Check that no part is stated to stay in RAM where the GPUs hold all; raises Refusal."""
-    if strategy is not PlacementStrategy.GPU_RESIDENT or not machine.gpus:
-        return
-    layers = settings.in_layers(model.layers).gpu_layers
-    if layers is not None and np.all(np.asarray(layers) < model.layers):
-        count = f"{float(np.max(np.asarray(settings.gpu_layers, dtype=float))):g}"
-        raise Refusal(
-            f"The GPU layers stated are {count} of {model.layers}, so a part stays in RAM."
-        )
-    parts = {"experts": settings.cpu_moe, "feed-forward": settings.cpu_ffn}
-    if not model.has_experts:
-        del parts["experts"]
-    for part, stated in parts.items():
-        if stated is not None and np.all(np.asarray(stated) > 0):
-            count = f"{float(np.min(np.asarray(stated, dtype=float))):g}"
-            raise Refusal(f"The {part} of {count} layers are stated to stay in RAM.")
 
 
 def _queued(outcome: Estimate) -> Estimate:

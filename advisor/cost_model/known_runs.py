@@ -160,6 +160,26 @@ class TimedRun:
             return 0.0
         return component.sd * self.weights.get(component.part, 0.0) * self.scale
 
+    def known(self, machine: Machine, words: str, *, measured: float, predicted: float) -> KnownRun:
+        """Known run of a machine, with its measured and predicted speeds [tokens/s]."""
+        return KnownRun(
+            words=words,
+            measured=measured,
+            predicted=predicted,
+            shares=tuple((name, float(share)) for name, share in self.shares.items()),
+            prompt=self.prompt,
+            family=self.family,
+            engine=self.engine,
+            format=self.format,
+            experts=self.experts,
+            model=self.model,
+            users=float(self.users),
+            length=float(self.length),
+            scale=float(self.scale),
+            cards=machine.cards,
+            host=machine.host.name,
+        )
+
 
 def covariance(first: TimedRun, second: TimedRun) -> Array:
     """Covariance of the logarithms of the times of two different runs on the same machine."""

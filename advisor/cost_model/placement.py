@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.cost_model.workload import Workload
-from advisor.errors import InputError
+from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
-from advisor.machine.machine import Machine, left_to_system
+from advisor.machine.machine import LEAST_OF_SYSTEM, Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array
@@ -333,6 +333,66 @@ def whole_bytes(model: Model, work: Workload) -> Array:
     """Weights and KV cache, counted as the missing memory of an impossible combination [B]."""
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)
+
+
+TIGHT = 0.9
+"""Share of a memory from which it is called tight, or less where the system's own programs need
+more: other programs must be closed."""
+
+
+def is_tight(
+    placement: Placement, held: Mapping[Tier, tuple[Array, ...]], machine: Machine
+) -> bool:
+    """Whether a placement fills a memory that other programs use too.
+
+    `held` is the memory in use by tier [B]. It is the RAM, or memory that the GPU shares with it;
+    pages of the file count where the speed needs them there.
+    """
+    on_drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
+    if on_drive and not machine.unified:
+        return False
+    in_use = sum(map(float, held.get(Tier.RAM, ())))
+    if on_drive:
+        in_use += min(float(placement.page_cache), sum(map(float, held.get(Tier.DISK, ()))))
+    if machine.unified:
+        in_use += float(sum(held.get(Tier.VRAM, ()))) / machine.nodes
+    memory = float(machine.host.memory.value)
+    return in_use > min(TIGHT * memory, memory - min(LEAST_OF_SYSTEM, memory / 4))
+
+
+# Refusals of a stated placement.
+
+
+def check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
+    """Check that no part of a model stays in RAM that the GPU shares; raises Refusal unless a
+    person divides the model.
+    """
+    divided = settings.states_layers or settings.kv_in_ram is not None
+    if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
+        raise Refusal(
+            "GPU and processor share one memory here, so there is no other to leave a part in."
+        )
+
+
+def check_whole(
+    model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
+) -> None:
+    """Check that no part is stated to stay in RAM where the GPUs hold all; raises Refusal."""
+    if strategy is not PlacementStrategy.GPU_RESIDENT or not machine.gpus:
+        return
+    layers = settings.in_layers(model.layers).gpu_layers
+    if layers is not None and np.all(np.asarray(layers) < model.layers):
+        count = f"{float(np.max(np.asarray(settings.gpu_layers, dtype=float))):g}"
+        raise Refusal(
+            f"The GPU layers stated are {count} of {model.layers}, so a part stays in RAM."
+        )
+    parts = {"experts": settings.cpu_moe, "feed-forward": settings.cpu_ffn}
+    if not model.has_experts:
+        del parts["experts"]
+    for part, stated in parts.items():
+        if stated is not None and np.all(np.asarray(stated) > 0):
+            count = f"{float(np.min(np.asarray(stated, dtype=float))):g}"
+            raise Refusal(f"The {part} of {count} layers are stated to stay in RAM.")
 
 
 # Choice between two placements, made separately for each point of a sweep.
