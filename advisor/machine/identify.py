@@ -11,10 +11,9 @@ from advisor.machine import catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import NVLINK
 from advisor.machine.machine import Form, Machine
-from advisor.machine.names.cpu_names import CpuName, CpuObjection
+from advisor.machine.names.cpu_names import CpuName, CpuObjection, share_of_channels
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
-from advisor.machine.names.machine_names import share_of_channels
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.statements import statements
 from advisor.machine.names.words import Written, plain

@@ -404,3 +404,13 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
             yield f"The name says {count} cores: {row.name} has {row.cores}."
     if row.sockets > 1 and any_of("of one socket").search(text):
         yield "EPYCs with a P work in boards with a single socket only."
+
+
+FEWEST_CHANNELS = 2
+"""Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
+
+
+def share_of_channels(host: HostRow, cores: int) -> int:
+    """Number of memory channels that belong to some cores of a host."""
+    channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
+    return max(FEWEST_CHANNELS, round(channels))

@@ -23,6 +23,7 @@ from advisor.machine.names.words import (
     words_of_kind,
 )
 from advisor.machine.rows import PEAKS, GpuRow
+from advisor.machine.spec import MachineSpec
 
 # Readings of a GPU's name: as typed, with abbreviations expanded, and without optional words; and
 # the cards that agree with a reading.
@@ -476,3 +477,13 @@ def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
         offers = [row.name for row in rows]
         raise UnknownName("GPU", name, offers, "Several cards are called so; say which.")
     return rows[0]
+
+
+def listed(gpus: list[GpuName]) -> tuple[str, int]:
+    """Cards in the form of `MachineSpec.gpu`, and the factor on their numbers."""
+    if not gpus:
+        return MachineSpec.NO_GPU, 1
+    if len(gpus) == 1:
+        return gpus[0].row.name, gpus[0].count
+    kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
+    return MachineSpec.MIXED.join(kinds), 1

@@ -4,7 +4,6 @@
 Threadripper" and "Legion with 4070" are put together from their parts.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -12,12 +11,12 @@ from dataclasses import replace
 
 from advisor.errors import UnknownName
 from advisor.machine.names import gpu_words, preset_names, statements, words
-from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
-from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid, sliced
+from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets, share_of_channels
+from advisor.machine.names.gpu_names import GpuName, GpuNames, listed, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
-from advisor.machine.names.preset_names import InstanceFamilyRow, MachineName, PresetNames
+from advisor.machine.names.preset_names import Instance, MachineName, PresetNames
 from advisor.machine.names.words import Written, any_of, plain, without_network
-from advisor.machine.rows import GpuRow, HostRow, MachineRow
+from advisor.machine.rows import GpuRow, MachineRow
 from advisor.machine.spec import NO_CARD, MachineSpec
 
 # Graphics cards within the name of a machine: which, how many, and what of the name is left.
@@ -192,7 +191,6 @@ SEVERAL_CARDS = (
     'its memory, as in "laptop, Core i5-1235U, 16 GB RAM".'
 )
 NO_CARD_NAMED = "No graphics card is named: none is counted."
-LEFT_OUT = "{!r} in the name is no part that is known and is left out."
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 
 
@@ -257,7 +255,7 @@ class MachineNames:
         if row is None:
             rented = preset_names.instance_in(written)
             if rented is not None:
-                return self._of_family(*rented, written)
+                return self._of_family(rented, written)
             several = self._several(written)
             if several is not None:
                 return several
@@ -310,45 +308,14 @@ class MachineNames:
         name = f"{count}{times} {single.name}"
         return replace(single, name=name, spec=replace(single.spec, machines=count))
 
-    def _of_family(
-        self, instance: str, family: InstanceFamilyRow, vcpu: int, written: Written
-    ) -> MachineName:
+    def _of_family(self, instance: Instance, written: Written) -> MachineName:
         """Rented machine of a family, with cards named beside it: "n1-standard-8 + T4"."""
-        beside = written.text.replace(instance, " | ").replace("_", " ")
+        beside = written.text.replace(instance.name, " | ").replace("_", " ")
         gpus, rest = self.cards.within(Written(beside), laptop=False)
         for card in self.cards.unknown(rest):
             self.gpus.match(card)
-        cards, count = listed(gpus)
-        host = self.cpus.match(family.cpu).row
-        cores = max(1, vcpu // family.threads_per_core)
-        sockets = max(1, math.ceil(cores / host.cores))
-        if sockets > MOST_SOCKETS:
-            why = f"{cores} cores are more than {MOST_SOCKETS} {host.name} have."
-            raise UnknownName("machine", instance, (), why)
-        spec = MachineSpec(
-            gpu=cards,
-            gpu_count=count,
-            cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
-            cores=cores,
-            ram_gb=vcpu * family.gib_per_vcpu,
-            ram_channels=share_of_channels(host, cores),
-        )
-        if family.threads_per_core == 1:
-            each = "a core"
-        else:
-            each = "half a core"
-        if family.note:
-            remark = f"; {family.note}"
-        else:
-            remark = ""
-        taken = f"{instance}: {vcpu} virtual processors, each {each} of {family.cpu}{remark}."
-        left_out = (LEFT_OUT.format(item) for item in rest.unknown_items())
-        notes = (taken, *(note for gpu in gpus for note in gpu.notes), *left_out)
-        if gpus:
-            name = f"{instance}, {cards}"
-        else:
-            name = instance
-        return MachineName(name=name, spec=spec, notes=notes, of_cloud=True)
+        host = self.cpus.match(instance.family.cpu).row
+        return instance.machine(host, gpus, rest.unknown_items())
 
     def _put_together(self, typed: Written, written: Written) -> MachineName:
         """Machine of the parts in a text, which is the typed one without what is read already."""
@@ -358,7 +325,7 @@ class MachineNames:
         rest = rest.modules_summed
         for card in self.cards.unknown(rest):
             self.gpus.match(card)  # no card that is named beside known parts is left out
-        rented = self._rented(bare, gpus)
+        rented = self.presets.with_cards(bare, gpus)
         if rented is not None:
             return self.presets.as_sold(rented, bare)
         cpu = self._processor(rest)
@@ -376,7 +343,7 @@ class MachineNames:
         self._refuse_unknown(typed, numbers, gpus, cpu)
         items = rest.unknown_items()
         left_out = (item for item in items if not self._processor(Written(item)))
-        notes += map(LEFT_OUT.format, left_out)
+        notes += map(preset_names.LEFT_OUT.format, left_out)
         alone = any_of("cpu only").search(rest.text)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in OF_GRAPHICS and not alone:
             gpus = [self._own_graphics(cpu)]
@@ -442,31 +409,6 @@ class MachineNames:
         else:
             hint = HINT
         raise UnknownName("machine", typed.name, (*offers, *self.gpus.rows, *self.rows), hint)
-
-    def _rented(self, written: Written, gpus: list[GpuName]) -> MachineRow | None:
-        """Preset of a provider that the text names, with these cards; None where the provider has
-        several.
-        """
-        if len(gpus) != 1:
-            return None
-        size = gpus[0].memory_gib
-        meant = [gpus[0].row.name]
-        if not any_of("card socket").search(written.text):
-            cards = [self.gpus.rows[name] for name in gpus[0].alternatives]
-            meant += [row.name for row in cards if not size or gpu_words.is_of_size(row, size)]
-        offers = [
-            row
-            for row in self.rows.values()
-            if row.kind == "cloud"
-            and row.gpu in meant
-            and row.gpu_count == gpus[0].count
-            and plain(row.note.split(";")[0]).split()[0].removesuffix(".ai") in written.text.split()
-        ]
-        least = min((meant.index(row.gpu) for row in offers), default=0)
-        fitting = [row for row in offers if meant.index(row.gpu) == least]
-        if len({row.ram_gib for row in fitting}) == 1:
-            return fitting[0]
-        return None
 
     def _own_graphics(self, cpu: CpuName) -> GpuName:
         """Graphics on a chip, by the chip's name or its generation."""
@@ -562,12 +504,9 @@ class MachineNames:
 
 OF_GRAPHICS = ("unified", "laptop")
 """Segments of processors whose graphics compute where no card is named."""
-MOST_SOCKETS = 2  # sockets of the hosts of rented machines
 TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
 """Host of a laptop with a graphics card, whose modules are plugged in."""
 USUAL_MEMORY = "ddr5"  # memory of a desktop without a graphics card whose name says none
-FEWEST_CHANNELS = 2
-"""Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 
 
 def _joined(named: MachineName, network: str) -> MachineName:
@@ -610,22 +549,6 @@ def _cores(rest: Written, cpu: CpuName | None) -> tuple[int | None, list[str]]:
     if part and cpu and part < cpu.row.cores:
         return part, [f"{part} of the {cpu.row.cores} cores, with their share of the channels."]
     return part, []
-
-
-def share_of_channels(host: HostRow, cores: int) -> int:
-    """Number of memory channels that belong to some cores of a host."""
-    channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
-    return max(FEWEST_CHANNELS, round(channels))
-
-
-def listed(gpus: list[GpuName]) -> tuple[str, int]:
-    """Cards in the form of `MachineSpec.gpu`, and the factor on their numbers."""
-    if not gpus:
-        return MachineSpec.NO_GPU, 1
-    if len(gpus) == 1:
-        return gpus[0].row.name, gpus[0].count
-    kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
-    return MachineSpec.MIXED.join(kinds), 1
 
 
 def _memory_of(chip: GpuName) -> tuple[float | None, str]:

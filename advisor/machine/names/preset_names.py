@@ -3,16 +3,19 @@
 They are rows of data/hardware/machines.csv, and families of rented machines without a GPU.
 """
 
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import UnknownName
 from advisor.machine.names import words
-from advisor.machine.names.gpu_names import GpuName, GpuNames
-from advisor.machine.names.gpu_words import either, names_apple
+from advisor.machine.names.cpu_names import share_of_channels
+from advisor.machine.names.gpu_names import GpuName, GpuNames, listed
+from advisor.machine.names.gpu_words import either, is_of_size, names_apple
 from advisor.machine.names.words import (
     Written,
     any_of,
@@ -21,7 +24,7 @@ from advisor.machine.names.words import (
     telling_words,
     words_of_kind,
 )
-from advisor.machine.rows import MachineRow
+from advisor.machine.rows import HostRow, MachineRow
 from advisor.machine.spec import MachineSpec
 
 
@@ -112,6 +115,31 @@ class PresetNames:
         instances = any_of("instance word").findall(written.text)
         rows = (self._exact.get(word) or self._exact.get(f"standard_{word}") for word in instances)
         return next((row for row in rows if row and row.kind == "cloud"), None)
+
+    def with_cards(self, written: Written, gpus: list[GpuName]) -> MachineRow | None:
+        """Preset of a provider that the text names, with these cards; None where the provider has
+        several.
+        """
+        if len(gpus) != 1:
+            return None
+        size = gpus[0].memory_gib
+        meant = [gpus[0].row.name]
+        if not any_of("card socket").search(written.text):
+            cards = [self.gpus.rows[name] for name in gpus[0].alternatives]
+            meant += [row.name for row in cards if not size or is_of_size(row, size)]
+        offers = [
+            row
+            for row in self.rows.values()
+            if row.kind == "cloud"
+            and row.gpu in meant
+            and row.gpu_count == gpus[0].count
+            and plain(row.note.split(";")[0]).split()[0].removesuffix(".ai") in written.text.split()
+        ]
+        least = min((meant.index(row.gpu) for row in offers), default=0)
+        fitting = [row for row in offers if meant.index(row.gpu) == least]
+        if len({row.ram_gib for row in fitting}) == 1:
+            return fitting[0]
+        return None
 
     def _of_size(self, wanted: Counter[str], row: MachineRow, written: Written) -> MachineRow:
         """Preset among several with the same words whose cards have a size in the text; `row` where
@@ -249,6 +277,57 @@ class InstanceFamilyRow:
     note: str
 
 
+MOST_SOCKETS = 2  # sockets of the hosts of rented machines
+LEFT_OUT = "{!r} in the name is no part that is known and is left out."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """Rented machine by the rule of its family."""
+
+    name: str  # name, as typed
+    family: InstanceFamilyRow
+    vcpu: int  # number of virtual processors
+
+    def machine(self, host: HostRow, gpus: list[GpuName], unknown: Iterable[str]) -> MachineName:
+        """Machine with a host and the cards named beside it; `unknown` words are left out.
+
+        Raises:
+            UnknownName: a number of virtual processors that no machine of the family has.
+        """
+        cards, count = listed(gpus)
+        cores = max(1, self.vcpu // self.family.threads_per_core)
+        sockets = max(1, math.ceil(cores / host.cores))
+        if sockets > MOST_SOCKETS:
+            why = f"{cores} cores are more than {MOST_SOCKETS} {host.name} have."
+            raise UnknownName("machine", self.name, (), why)
+        spec = MachineSpec(
+            gpu=cards,
+            gpu_count=count,
+            cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
+            cores=cores,
+            ram_gb=self.vcpu * self.family.gib_per_vcpu,
+            ram_channels=share_of_channels(host, cores),
+        )
+        if self.family.threads_per_core == 1:
+            part = "a core"
+        else:
+            part = "half a core"
+        if self.family.note:
+            remark = f"; {self.family.note}"
+        else:
+            remark = ""
+        of_host = f"each {part} of {self.family.cpu}{remark}"
+        taken = f"{self.name}: {self.vcpu} virtual processors, {of_host}."
+        left_out = (LEFT_OUT.format(item) for item in unknown)
+        notes = (taken, *(note for gpu in gpus for note in gpu.notes), *left_out)
+        if gpus:
+            name = f"{self.name}, {cards}"
+        else:
+            name = self.name
+        return MachineName(name=name, spec=spec, notes=notes, of_cloud=True)
+
+
 SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
 OF_XLARGE = 4  # virtual processors of Amazon's xlarge; large has half of them
 
@@ -266,8 +345,8 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
     return re.compile(rf"(?:{row.pattern})-(?P<vcpu>\d+)")
 
 
-def instance_in(written: Written) -> tuple[str, InstanceFamilyRow, int] | None:
-    """Rented machine in a text: its name, family and number of virtual processors."""
+def instance_in(written: Written) -> Instance | None:
+    """Rented machine that a text names by the rule of a family; None where it names none."""
     for word in any_of("family word").findall(written.text):
         for row in families():
             match = _pattern(row).fullmatch(word)
@@ -276,7 +355,7 @@ def instance_in(written: Written) -> tuple[str, InstanceFamilyRow, int] | None:
             else:
                 vcpu = None
             if vcpu:
-                return word, row, vcpu
+                return Instance(name=word, family=row, vcpu=vcpu)
     return None
 
 
