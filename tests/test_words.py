@@ -99,3 +99,20 @@ def test_the_first_sentence_of_a_docstring_says_one_thing() -> None:
         for name, text in docstrings(tree)
     }
     assert {name: words for name, words in first.items() if OTHERWISE.search(words)} == {}
+
+
+RIDDLE = re.compile(
+    r"^(?:\d+ (?!%)|True where|False where|The same (?:where|as)|Said of)"
+    r"|\b(?:as above|make it better|that counted|something more)\b"
+)
+"""Beginnings and words of docstrings that make a reader look elsewhere for what is meant."""
+
+
+def test_a_docstring_begins_with_what_a_thing_is() -> None:
+    riddles = [
+        f"{name}: {text.splitlines()[0]}"
+        for tree in trees(PACKAGE)
+        for name, text in docstrings(tree)
+        if RIDDLE.search(" ".join(text.partition("\n\n")[0].split()))
+    ]
+    assert riddles == []

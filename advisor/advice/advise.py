@@ -97,7 +97,7 @@ def advise(
     wants: Wants = NO_WANTS,
     request: Request | None = None,
 ) -> Advice:
-    """Complete answer for a model, a machine and a request, of which a session repeats a turn.
+    """Complete answer for a model on a machine; of a session, the request is a middle turn.
 
     Options are of the runtime chosen, else of the best that people usually meet on each machine;
     changes are of the best placement's. `owned` is the present machine where that is another one.
@@ -749,7 +749,7 @@ def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = 
 
 
 def with_priced_names(money: MoneyInputs) -> MoneyInputs:
-    """Money with typed prices and rents under the names that prices have."""
+    """Money inputs with typed prices and rents under the names of the price tables."""
     return replace(
         money,
         own_price=tuple((priced_name(name), usd) for name, usd in money.own_price),

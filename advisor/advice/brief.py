@@ -44,7 +44,7 @@ NOTABLE = 1.15  # factor of speed from which a smaller format is named
 
 @dataclass(frozen=True, kw_only=True)
 class BriefWay:
-    """A way to make it better, in short."""
+    """Way to improve an answer, as a short record."""
 
     kind: str  # "free", "buy", "rent" or "api"
     name: str  # model, format, purchase, rented card or provider
@@ -57,7 +57,7 @@ class BriefWay:
 
 @dataclass(frozen=True, kw_only=True)
 class BriefPlacement:
-    """A placement in short."""
+    """Short record of a placement."""
 
     placement: PlacementStrategy  # where the weights lie
     decode: float | None  # speed [tokens/s]; None where it does not run
@@ -68,7 +68,7 @@ class BriefPlacement:
 
 @dataclass(frozen=True, kw_only=True)
 class Brief:
-    """An answer in short."""
+    """Short record of an answer."""
 
     verdict: str  # its two lines
     level: str  # judgement in a word or two
@@ -83,7 +83,7 @@ class Brief:
 
 
 def brief(answer: Answer) -> Brief:
-    """Answer in short."""
+    """Short record of an answer."""
     advice = answer.advice
     best = advice.best
     spread = best.decode if best is not None else None
@@ -134,7 +134,7 @@ def _place(best: Estimate) -> str:
 
 
 def run_line(estimates: Iterable[Estimate], best: Estimate) -> str:
-    """First line that runs a model: of the program with the shortest where it is as fast."""
+    """First command that runs a model: the shortest among programs that are as fast."""
     ready = [each for each in usable(estimates) if each.runtime.name == SHORTEST]
     alike = [each for each in ready if decode_tps(each) >= ALIKE * decode_tps(best)]
     for estimate in (*alike, best):

@@ -52,7 +52,7 @@ class Comparison:
 
     @lazy
     def second_machine(self) -> "SecondMachine | None":
-        """Speed with as many again by cable, where memory is unified; None for others."""
+        """Speed with as many further machines by cable; None without unified memory."""
         from advisor.advice.edits.second_machine import second_machine
 
         question = self.question
@@ -82,7 +82,7 @@ class Comparison:
 
     @lazy
     def _judged(self) -> Option | None:
-        """The same as it is judged: without thinking where the model can stop."""
+        """Option in question as it is judged: without thinking where the model can stop."""
         safe = self.choice.safe
         cheapest = self.choice.cheapest
         choice = replace(
@@ -177,7 +177,9 @@ class Comparison:
 
     @property
     def what_matters(self) -> tuple[turning.TornadoBar, ...]:
-        """Monthly gain of that option at the ends of each input, the most influential first."""
+        """Monthly gain of the option in question at the ends of each input, the most influential
+        first.
+        """
         if self._turning:
             return turning.what_matters(self._turning)
         return ()
@@ -187,8 +189,8 @@ class Comparison:
         return tuple(each for each in self.estimates if strategy in (None, each.strategy))
 
     def meant(self, strategy: PlacementStrategy | None = None) -> tuple[Estimate, ...]:
-        """Estimates of one placement, or of all, that are of the chosen runtime; of every runtime
-        without a choice.
+        """Estimates of the chosen runtime, or of all where none is chosen, in one placement or in
+        all.
         """
         return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.runtime))
 

@@ -102,7 +102,7 @@ class RuntimeCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossover:
-    """Curves of both ways, over users or prompt length."""
+    """Curves of reading weights in RAM and of streaming them, over users or prompt length."""
 
     at: Floats  # users or prompt tokens, shape (points,)
     in_place: RuntimeCurve  # runtimes whose processor reads the weights in RAM for a single user
@@ -301,7 +301,9 @@ def cost_by_tokens(advice: Advice, points: int = 60) -> dict[str, Line]:
 
 
 def page_cache_for(estimated: Estimate, speed: float) -> float | None:
-    """Smallest page cache with which llama.cpp reaches a speed from the drive [B]; or None."""
+    """Smallest page cache with which llama.cpp reaches a speed from the drive; None where no size
+    does [B].
+    """
     if estimated.placement is None or estimated.runtime is not LLAMA_CPP:
         return None
     on_disk = float(estimated.placement.weight_bytes(estimated.model, Location.DISK))

@@ -100,7 +100,9 @@ class Situation:
 
     @property
     def allowed_apis(self) -> list[Option]:
-        """The same where texts may leave; none where they must stay, or nobody says."""
+        """Options of APIs, the cheapest first; none where texts must stay, or nobody says that they
+        may leave.
+        """
         if self.demand.wants.texts is not Texts.ANYWHERE:
             return []
         return self.apis
@@ -117,7 +119,9 @@ class Situation:
 
 
 def serves(option: Option, reading_tps: float) -> bool:
-    """Whether one person waits for nothing that is felt: neither words, the first, nor thought."""
+    """Whether one person feels no wait: for the first word, for the words after it, or for
+    reasoning.
+    """
     late = begins_late(option) or option.thinking_seconds >= LATE
     return reads_along(option, reading_tps) and not late
 
@@ -199,17 +203,17 @@ class Decision:
 
     @property
     def rests_on_demand(self) -> bool:
-        """Whether work that is due, or users at the same time, decide, whatever a purchase pays."""
+        """Whether a deadline or simultaneous users decide, whatever a purchase saves."""
         return self.rule in OF_DEMAND
 
     @property
     def close(self) -> bool:
-        """Whether another option would do as well."""
+        """Whether a small change of the inputs would recommend another option."""
         return self.rival is not None
 
 
 class Rule(NamedTuple):
-    """A rule: its name, and what it decides; None where it does not apply."""
+    """Rule: its name, and a function whose decision is None where the rule does not apply."""
 
     name: str
     decide: Callable[[Situation], Option | Runnable | bool | None]
@@ -481,7 +485,7 @@ OF_PURCHASES = ("hours saved", "free setting", "slower setting", "purchase", KEE
 
 
 def rival_of(case: Situation, decision: Decision) -> Option | None:
-    """What a small change would decide for: a purchase, or what is kept.
+    """Option that a small change of the inputs would recommend: a purchase, or what is kept.
 
     The change is the speed of the present machine, within the error of predictions, or its use.
     None where the decision stays.
@@ -512,9 +516,10 @@ assumed."""
 
 
 def cheaper_of(case: Situation, decision: Decision) -> Option | None:
-    """Purchase that an expert finds odd, and that does as much as the one decided for at a notably
-    lower price; where nothing is bought for a stated budget, the best odd one within it. None
+    """Purchase that an expert finds odd and that does the same work at a notably lower price; None
     without one.
+
+    Where nothing is bought for a stated budget, it is the best odd purchase within the budget.
     """
     odd = [
         option

@@ -28,13 +28,13 @@ class Taught:
 
     @lazy
     def before(self) -> Estimate:
-        """The estimate without them."""
+        """Estimate without the known speeds."""
         plain = replace(self.estimate.machine, known=())
         return replace(self.estimate, machine=plain, planned=self.estimate.phases)
 
     @property
     def tells(self) -> bool:
-        """Whether they tell something of the speed."""
+        """Whether the known speeds narrow the estimate notably."""
         lesson = self.estimate.token_lesson
         return lesson is not None and bool(lesson.narrower < TELLS)
 
@@ -96,7 +96,7 @@ class Judged:
 
     @property
     def fault(self) -> bool:
-        """Whether it is likelier a fault."""
+        """Whether the speed is likelier a fault than typical of the machine."""
         return self.weight < Weighed.DOUBTED
 
 

@@ -42,7 +42,7 @@ class Bench:
 
     @property
     def known(self) -> str:
-        """The known speed that it gives, with a place for its number."""
+        """Text of the known speed that the run gives, with a place for its number."""
         behind = self.options.removeprefix("-")
         return f"{self.model} Q4_K_M TPS {behind}".strip()
 
@@ -59,7 +59,7 @@ BENCHES = (
 
 @dataclass(frozen=True, kw_only=True)
 class NextRun:
-    """The run that would tell most of an answer, and the range that it would leave."""
+    """Run that would narrow an answer's range most, and the range that it would leave."""
 
     command: str
     known: str  # how its speed is told, with TPS in place of the number
@@ -75,7 +75,7 @@ class NextRun:
 
     @property
     def narrower(self) -> float:
-        """Width of the range after it, as a share of that before, in logarithms."""
+        """Width of the range after the run, as a share of that before, in logarithms."""
         return _width(self.after) / _width(self.before)
 
 

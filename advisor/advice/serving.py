@@ -146,7 +146,7 @@ class Replicas:
         self.simulated = cache(self._simulated)
 
     def bound(self, gpu: str, gpus: int) -> int:
-        """More users than one copy can serve: weights and caches fit, and are read in time.
+        """Upper bound on the users of one copy, by the memory and by the time of reading it.
 
         n <= (M - W) / K,  n <= (B / S - R) / K
 
@@ -440,7 +440,7 @@ NONE_SERVES = (
 
 
 def heading(users: int, request: Request) -> str:
-    """Heading above fleets: whom they serve how fast, and their order."""
+    """Heading above fleets, with the users, their speed, and the order of the fleets."""
     speed = tokens_per_second(request.served_tps)
     wait = seconds(request.served_within)
     return (

@@ -195,7 +195,7 @@ class Speeds:
 def nothing(
     runtime: str, strategy: PlacementStrategy | None, machines: int, requests: int | None = None
 ) -> Speeds:
-    """Speeds of which none is known yet, to be filled; of a single request without an axis."""
+    """Speeds without numbers, to be filled; for a single request without an axis of contexts."""
     shape = (machines,) if requests is None else (requests, machines)
     strategies = np.empty(machines, dtype=object)
     strategies.fill(strategy)  # `numpy.full` would turn it into text

@@ -174,7 +174,7 @@ class Task:
 
     @property
     def rounds(self) -> float:
-        """Times that the server works through the agents that it answers at once."""
+        """Number of rounds in which the server answers all agents."""
         return self.session.agents / self.together
 
     @lazy
@@ -205,8 +205,9 @@ class Task:
 
     @lazy
     def saves(self) -> tuple[Saved, ...]:
-        """Settings that save most, at most `MOST_SAVES`, none of which costs money; of several of
-        a kind, as formats, the one that saves most.
+        """Settings that save most time and cost no money, at most `MOST_SAVES`.
+
+        Of several of a kind, such as formats, it is the one that saves most.
         """
         every = [
             Saved(edit=edit, seconds=self.seconds - after.seconds)
@@ -219,7 +220,7 @@ class Task:
 
     @property
     def notable(self) -> Saved | None:
-        """Setting that saves most of it, where it shortens the task by much; None for none."""
+        """Setting that shortens the task most; None where none shortens it by much."""
         best = next(iter(self.saves), None)
         if best is None or self.seconds < NOTABLE * self.after(best):
             return None

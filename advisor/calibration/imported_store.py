@@ -36,7 +36,7 @@ _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
 
 
 def probed(name: str) -> MeasurementHistory:
-    """Measurement history of a machine; raises InputError of this one where it is hidden."""
+    """Measurement history of a machine; raises InputError for this machine where it is hidden."""
     if is_this(name):
         check_here(name)
         return local_machine.exported()

@@ -60,7 +60,9 @@ class Calibration:
         return self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
-        """Measured speeds of llama.cpp at a read rate of RAM [B/s]; None as above."""
+        """Measured speeds of llama.cpp at a read rate of RAM [B/s]; None without any, or on changed
+        hardware.
+        """
         timed = {
             name.removeprefix(ENGINE): measurement
             for name, measurement in self.measurements.items()
@@ -265,7 +267,7 @@ def _link(link: Link, index: int, measured: Calibration) -> Link:
 def this_machine(
     overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """This host as detected, with measured rates, typed values on top; its notes say the rest."""
+    """This host as detected, with measured rates, and with typed values in place of both."""
     cards, unseen = gpu_probe.gpus()
     if measured is None:
         calibration = load()

@@ -73,13 +73,13 @@ class AccuracyPoint:
 
     @property
     def held(self) -> bool:
-        """Whether the measured speed lies in the range, but for the rounding of a file."""
+        """Whether the measured speed lies in the range, within the rounding of a file."""
         return self.low * (1.0 - ROUNDED) <= self.measured <= self.high * (1.0 + ROUNDED)
 
 
 @cache
 def accuracy_points() -> tuple[AccuracyPoint, ...]:
-    """Every kept point."""
+    """All published figures with their predictions."""
     return read(POINTS, AccuracyPoint)
 
 

@@ -19,7 +19,7 @@ Size = Annotated[float, "not negative"]  # number that means nothing below zero
 
 
 def like(kind: type[Made], source: object, /, **others: Any) -> Made:
-    """Record with the values of another one's attributes of the same names, but for `others`."""
+    """Record that takes its values from another one by their names, but for `others`."""
     names = (field.name for field in fields(kind))  # type: ignore[arg-type]  # of any dataclass
     copied = {name: getattr(source, name) for name in names if name not in others}
     return kind(**copied, **others)

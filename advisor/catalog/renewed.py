@@ -71,7 +71,7 @@ def _found(table: str) -> Iterator[Renewal]:
 
 
 def counting(table: str) -> Renewal | None:
-    """Renewal that counts: the last, unless the package's table is newer."""
+    """Renewal in use, the last one; None where the package's table is newer."""
     last = next(iter(renewals(table)), None)
     shipped = tables()[table].read
     if last is None or (shipped and last.day < date.fromisoformat(shipped)):

@@ -81,7 +81,7 @@ def _counted(figures: int) -> str:
 
 
 def told(seen: Fingerprint | None) -> str:
-    """Parts of a machine in one line."""
+    """Words on the parts of a machine, in one line."""
     if seen is None:
         return "Its parts are unknown"
     if seen.memory:

@@ -315,8 +315,8 @@ def _work_of(hit: Hit) -> Iterator[str]:
 
 
 def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
-    """Models in their order, and its rule; those faster than `reading_tps` keep up with
-    a reader [tokens/s].
+    """Text on models in their order; those faster than `reading_tps` keep up with a reader
+    [tokens/s].
     """
     if not models:
         return "None of the models on record runs on this machine."

@@ -150,7 +150,7 @@ class Answers:
         self._asked: set[bytes] = set()  # of groups in work
 
     def read(self, rows: list[Cells]) -> Rows:
-        """Rows of a group; its new ones count as in work."""
+        """Rows of a group, whose new rows are noted as being computed."""
         stated = [_stated(cells) for cells in rows]
         new = {
             digest: cells

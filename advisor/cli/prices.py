@@ -18,7 +18,7 @@ from advisor.machine.catalog import GPUS
 
 
 def run(args: argparse.Namespace) -> int | None:
-    """`prices` and `prices refresh`."""
+    """Run `prices` and `prices refresh`."""
     if args.action == "refresh":
         return renew(args, (tables.RENTS, tables.CALLS), keep=True)
     today = datetime.now(UTC).date()

@@ -19,7 +19,7 @@ NAMED = 3  # most rows of a kind that are named
 
 
 def run(args: argparse.Namespace) -> int:
-    """`refresh`; 0 where a table was renewed or looked at, 2 where none could be."""
+    """Exit code of `refresh`: 0 where a table was renewed or looked at, 2 where none could be."""
     if args.check and args.undo:
         raise InputError("--check changes nothing and --undo does: give one of them.")
     tables = renewal.chosen(args.tables)

@@ -100,7 +100,7 @@ def family_of(runtime: Runtime) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """Reason why runs of the same description differ; fields as the columns of csv."""
+    """Reason why runs of the same description differ, a row of data/generated/chance.csv."""
 
     family: str  # `OF_LLAMA_CPP`, `OF_SERVING`, `OF_TIERS` or `OF_OTHERS`
     part: str  # part of the time by whose share it weighs; empty for all of it

@@ -136,8 +136,10 @@ def micro_batches(work: Workload) -> MicroBatches:
 
 
 def with_short_last(work: Workload, few: float) -> tuple[MicroBatches, MicroBatches]:
-    """Micro-batches of all users' prompts, and the last one where it has fewer than `few` tokens,
-    which other prompts lack: theirs are as if all were equal.
+    """Micro-batches of all users' prompts, with a last one of fewer than `few` tokens counted
+    apart.
+
+    Prompts without so short a last one have micro-batches of equal size.
     """
     whole = prompt_step(work)
     left = np.where(whole.tokens > work.ubatch, whole.tokens % work.ubatch, 0.0)

@@ -119,8 +119,9 @@ def circumstances(
     fresh: Array = np.inf,
     served: bool = False,
 ) -> Circumstances:
-    """Properties of a run that widen its range, with the constants in its scope and the `kinds` of
-    the model's layers (`operators.OPERATORS`).
+    """Properties of a run that widen its range, by the constants in its scope.
+
+    `kinds` are the kinds of the model's layers (`operators.OPERATORS`).
 
     Where the prompt's time is asked, its length is `fresh` [tokens], and a server may read it.
     """

@@ -35,7 +35,7 @@ class Draft(StrEnum):
 
     @staticmethod
     def usual(method: str) -> "Drafter":
-        """What drafts by a method."""
+        """Drafter of the method, with its usual numbers."""
         return DRAFTERS[method]
 
     @staticmethod
@@ -63,7 +63,7 @@ class Draft(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Drafter:
-    """What drafts tokens by a method, and its usual numbers."""
+    """Drafter of a method: what it reads, and its usual numbers."""
 
     tokens: int  # drafted for a step where no number is given [tokens]
     layers: float = 0.0  # layers that a run reads beside the output head; 0: no run, or a model's
@@ -231,7 +231,7 @@ class Workload:
 
     @property
     def drafter(self) -> Drafter | None:
-        """What drafts tokens; None without drafting."""
+        """Drafter of the request; None without drafting."""
         return DRAFTERS.get(self.draft)
 
     @property

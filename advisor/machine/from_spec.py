@@ -276,7 +276,10 @@ def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
 
 
 def cards_of(text: str) -> tuple[GpuName, ...]:
-    """GPUs of a text, kind by kind: "RTX 3090 + 2*P40"; a plus joins known cards alone."""
+    """GPUs that a text names, each kind once with its number: "RTX 3090 + 2*P40".
+
+    A plus joins names only where each is a known card.
+    """
     kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
     if len(kinds) < 2:
         return (catalog.GPUS.named(text),)

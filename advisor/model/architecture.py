@@ -238,8 +238,9 @@ class LayerCache:
 
     @staticmethod
     def compressed(values: int, ratio: int, window: int, index: int = 0) -> "LayerCache":
-        """Cache of the last `window` tokens as they are, and of all before them one entry for each
-        `ratio` tokens, with an index key beside it; of the window alone where the ratio is 0.
+        """Cache of the last `window` tokens, and of one entry for each `ratio` tokens before them.
+
+        Each entry has an index key beside it; a ratio of 0 keeps the window alone.
 
         Reference: huggingface/transformers 5.23.0, models/deepseek_v4 (`DeepseekV4CSACompressor`,
         `DeepseekV4HCACompressor`).

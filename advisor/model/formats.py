@@ -169,8 +169,10 @@ class Format:
     @staticmethod
     @cache
     def no_worse(name: str, other: str) -> bool:
-        """Whether a format loses as little as another, or so little more that no score shows it, at
-        the mean of the models in which both were measured; False where none was.
+        """Whether a format loses as little as another, within what scores show; false where no
+        model tells.
+
+        Losses are compared at the mean of the models in which both formats were measured.
         """
         losses = _measured_losses(name)
         others = _measured_losses(other)

@@ -77,7 +77,7 @@ def endpoint() -> str:
 
 
 def offline() -> bool:
-    """The person forbade network requests."""
+    """Whether the person forbade network requests."""
     names = ("ADVISOR_OFFLINE", "HF_HUB_OFFLINE")
     return any(os.environ.get(name, "").casefold() in ("1", "true", "yes", "on") for name in names)
 

@@ -95,7 +95,7 @@ def per_layer(architecture: Architecture) -> PerLayer:
         )
 
     def total(*roles: str, of: str = "rows") -> Floats:
-        """Rows, or another number, of the tensors of some roles."""
+        """Sum of the rows, or of another number, of the tensors of some roles."""
         layers = (
             [tensors[role] for role in roles if role in tensors]
             for tensors in architecture.by_layer

@@ -59,11 +59,11 @@ class Remembered(Generic[T]):
         return _Answer(value=value, error=None, until=time.monotonic() + self.seconds)
 
     def clear(self) -> None:
-        """Ask everything again next time."""
+        """Drop all answers, so that each question is put again."""
         with self._lock:
             self._answers.clear()
 
     def forget(self, key: Hashable) -> None:
-        """Ask again next time."""
+        """Drop an answer, so that its question is put again."""
         with self._lock:
             self._answers.pop(key, None)

@@ -42,14 +42,18 @@ class Thinking:
 
     @property
     def short(self) -> float:
-        """Tokens of reasoning of an easy question, in general where they are not published."""
+        """Tokens of reasoning of an easy question; those of models in general where none are
+        published [tokens].
+        """
         if self.short_tokens is None:
             return general_tokens().short
         return self.short_tokens
 
     @property
     def long(self) -> float:
-        """Tokens of reasoning of an ordinary question, in general where they are not published."""
+        """Tokens of reasoning of an ordinary question; those of models in general where none are
+        published [tokens].
+        """
         if self.long_tokens is None:
             return general_tokens().long
         return self.long_tokens

@@ -192,7 +192,7 @@ def _is_loaded(row: Mapping[str, Any]) -> bool:
 
 
 def address(url: str) -> SplitResult:
-    """Parts of an address, by http where it does not say by what."""
+    """Parts of an address, with http where it states no scheme."""
     return urlsplit(url if "://" in url else f"http://{url}")
 
 

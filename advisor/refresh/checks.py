@@ -165,7 +165,7 @@ with three and more, the farthest is 0.39 times it."""
 
 
 def of_rents(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
-    """Rents far from the middle of their card's."""
+    """Doubtful rents: far from the middle of their card's rents."""
     yield from _apart(
         rows,
         segment=lambda row: (row.gpu, row.spot),
@@ -213,7 +213,7 @@ def _dearer_than_above(sales: Sequence[PriceRow]) -> Iterator[Doubt]:
 
 
 def of_calls(rows: Sequence[ApiPriceRow]) -> Iterator[Doubt]:
-    """Prices of APIs far from the middle of their model's."""
+    """Doubtful prices of APIs: far from the middle of their model's prices."""
     yield from _apart(
         rows,
         segment=lambda row: row.model,
@@ -257,7 +257,7 @@ RATE_APART = 2.0  # how far a rate of a currency moves at most
 
 
 def of_scores(rows: Sequence[QualityRow]) -> Iterator[Doubt]:
-    """Scores without their board, impossible ones, and those far from what counted."""
+    """Doubtful scores: without their board, impossible, or far from the score in use."""
     known = quality_rows()
     for row in rows:
         before = known.get(row.model)
@@ -273,7 +273,7 @@ def of_scores(rows: Sequence[QualityRow]) -> Iterator[Doubt]:
 
 
 def of_rates(rows: Sequence[RateRow]) -> Iterator[Doubt]:
-    """Rates half or double those that counted."""
+    """Doubtful exchange rates: half or double the rate in use."""
     known = rate_rows()
     for row in rows:
         before = known.get(row.currency)
@@ -304,7 +304,7 @@ class KnownDifference:
 
 @cache
 def known_differences() -> frozenset[tuple[str, str, str]]:
-    """Card, greater card and respect of what is known to be so."""
+    """Known differences of cards: the card, the greater card, and the field that is lesser."""
     rows = read(DATA / "refresh/siblings.csv", KnownDifference)
     return frozenset((row.card, row.greater, row.field) for row in rows)
 

@@ -240,7 +240,7 @@ ABSENT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Figure of a report that is another one today."""
+    """Figure of a report that has another value today."""
 
     kind: str  # a key of `ABSENT`: a changed answer, or a reason for one
     what: str  # name of the figure

@@ -197,7 +197,7 @@ class DecisionRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class WayRow(Record):
-    """Way to make it better, in short."""
+    """Way to improve the answer, in short."""
 
     kind: str  # "Free", "Buy", "Rent" or "API"
     name: str  # model, format, purchase or provider

@@ -18,7 +18,7 @@ from advisor.runtimes import runtime as runtime_named
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """Known speed with its run and its prediction, which no known speed was used for."""
+    """Known speed with its run, and the prediction that was made without known speeds."""
 
     speed: KnownSpeed  # what was typed
     estimate: Estimate  # prediction

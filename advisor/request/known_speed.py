@@ -50,7 +50,7 @@ SPEED = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class KnownSpeed:
-    """Speed that was measured on a machine, and what it was measured of."""
+    """Measured speed of a machine, with the settings of its run."""
 
     model: str  # model and format as typed
     speed: float  # speed of each user's tokens, or of the prompt [tokens/s]

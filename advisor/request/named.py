@@ -12,7 +12,7 @@ from advisor.model.resolve import ResolvedModel
 
 
 def named_model(text: str, form: str | None = None, machine: str | None = None) -> ResolvedModel:
-    """Model of a text beside a machine's.
+    """Model that a text names, where another text names the machine.
 
     Raises:
         InputError: it is the name of a GPU; the message says so.

@@ -384,7 +384,7 @@ class Nouns:
 
     @lazy
     def machine(self) -> Machine:
-        """Machine that is answered for."""
+        """Machine that the answer is about."""
         if self.request.gpu is None:
             return self.owned
         return self._with_known(self.described)

@@ -102,9 +102,7 @@ class AgentSession:
         return min(self.agents, self.slots or self.agents)
 
     def work(self, base: Workload, cached: Floats) -> Workload:
-        """Requests of all turns, of which some tokens are cached; a base has all that a session
-        does not say.
-        """
+        """Requests of all turns with their cached tokens; `base` has what no session states."""
         return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=cached)
 
     def middle(self, base: Workload) -> Workload:

@@ -56,9 +56,7 @@ class RefusalRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """Question to a runtime: what it is to place; without a model where only its format is
-    loaded.
-    """
+    """Combination that a runtime is to run; without a model where its format alone is loaded."""
 
     machine: Machine
     strategy: PlacementStrategy | None

@@ -53,8 +53,8 @@ BUFFERED = 2
 def sooner(
     model: Model, machine: Machine, work: Workload, read: Placement, copied: Placement
 ) -> npt.NDArray[np.bool_]:
-    """Whether reading a token's weights over the link is faster than copying them, without
-    computing.
+    """Whether a token's weights are read over the link faster than they are copied, computing
+    aside.
     """
     link = machine.gpus[0].link
     users = np.asarray(work.users, dtype=float)

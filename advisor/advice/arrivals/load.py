@@ -188,7 +188,9 @@ class ServerLoad:
 
 
 def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | None:
-    """Load on the runtime that serves most users of mean lengths; None where none queues."""
+    """Load on the runtime that serves most users of mean lengths; None where no runtime has a
+    queue.
+    """
     loads = []
     for estimate in usable(estimates):
         if estimate.strategy is PlacementStrategy.GPU_RESIDENT:

@@ -70,7 +70,7 @@ def _of_request(which: str, estimate: Estimate, **lengths: Any) -> Rates:
 
 
 def kept_prompt(run: MeasuredRun) -> Edits:
-    """A part of the prompt in the cache already, but counted in its speed."""
+    """Part of the prompt that was in the cache already, but is counted in its speed."""
     for share in CACHED:
         cached = np.floor(run.work.prompt * share)
         if float(cached) > float(run.work.cached):
@@ -414,8 +414,7 @@ def older_memory(run: MeasuredRun) -> Edits:
 
 
 def pages_lost(run: MeasuredRun) -> Edits:
-    """Weights read again from the drive, because other programs use RAM; each degree that fits and
-    is slower than those before it.
+    """Weights read again from the drive because other programs use RAM, in degrees of rising cost.
 
     Weights in RAM are pages of the file, which the system evicts; in a placement on the drive, the
     page cache is smaller than assumed. A cyclic scan larger than the cache finds no page in it, so

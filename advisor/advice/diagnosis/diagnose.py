@@ -87,7 +87,7 @@ class DegreeRow:
     source: str
 
     def edit(self, run: MeasuredRun) -> Edit:
-        """The degree on a run."""
+        """Edit that applies the degree to a run."""
         factors = {
             **dict.fromkeys(Constants.OF_PART["core rates"], self.cores),
             "cpu_read_share": self.ram,
@@ -135,8 +135,9 @@ def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
 
 
 def degrees(run: MeasuredRun, key: str) -> Iterator[tuple[Edit, Rates]]:
-    """Degrees of a cause, each with its speeds; those that memory is too small for left out, all
-    where the cause is impossible.
+    """Degrees of a cause, each with its speeds; empty for an impossible cause.
+
+    Degrees that memory is too small for are left out.
     """
     if not all(run.meets(row.needs) for row in cause_rows() if row.key == key):
         return
@@ -255,7 +256,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """Measured speeds; raises InputError for one, or a length, outside `LIMITS`."""
+    """Measured speeds; raises InputError for a speed or length outside `LIMITS`."""
 
     decode: float  # speed of generation, for each user [tokens/s]
     prompt: float | None = None  # speed of the prompt; None where it was not measured [tokens/s]
@@ -307,7 +308,9 @@ class Measured:
 
     @property
     def impossible(self) -> set[str]:
-        """Causes that are ruled out, also by a prompt that was timed apart or lengths known."""
+        """Causes that the measurement rules out: those stated, and those that its known lengths
+        exclude.
+        """
         causes = set(self.ruled_out)
         if self.prompt is not None:
             causes.add("whole_reply")
@@ -346,8 +349,10 @@ class Diagnosis:
 
     @lazy
     def of_prompt(self) -> bool:
-        """Whether the prompt's speed alone is out of range, or is the slower of two that are out of
-        theirs on different sides.
+        """Whether the gap is in the prompt's speed.
+
+        It is where that speed alone is out of range, or is the slower of two on different sides of
+        their ranges.
         """
         if self.measured.prompt is None:
             return False
@@ -358,12 +363,12 @@ class Diagnosis:
 
     @property
     def speeds(self) -> tuple[float, Range]:
-        """Measured and predicted speed of what the gap is in."""
+        """Measured and predicted speed of the phase with the gap."""
         return self.measured.beside(self.predicted)[int(self.of_prompt)]
 
     @lazy
     def gap(self) -> float:
-        """ln(measured / predicted)."""
+        """Logarithm of measured over predicted speed."""
         return _log(*self.speeds)
 
     @property
@@ -464,8 +469,8 @@ class Diagnosis:
 
 
 def system_of(request: Request) -> str:
-    """Operating system, where it is stated or the request means this machine; empty for another,
-    and for one without causes of its own.
+    """Operating system as stated, or that of this machine; empty for others, and for one without
+    causes of its own.
     """
     if request.system:
         return OperatingSystem.named(request.system).label

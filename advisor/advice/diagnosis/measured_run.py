@@ -93,7 +93,9 @@ class MeasuredRun(Estimate):
         return Edit(words=words, changes=nouns)
 
     def with_rates(self, words: str, path: str, factor: Array, **changes: Any) -> Edit:
-        """Rates at a path of the machine's fields multiplied, with every part where it lies."""
+        """Edit that multiplies rates at a path of the machine's fields, with every part where it
+        lies.
+        """
         machine = scaled(self.machine, path, factor)
         if np.all(machine.host.bandwidth.value < self.machine.host.bandwidth.value):
             gpus = tuple(gpu.with_copies(machine.host) for gpu in machine.gpus)
@@ -117,7 +119,7 @@ def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
 
 
 def timed(words: str, read: Callable[[Estimate], Rates] = rates, **changes: Any) -> Edit:
-    """An edit that leaves every part where it lies, with the speeds counted in a way."""
+    """Edit that keeps every part where it lies and counts the speeds in another way."""
     return Edit(words=words, changes=changes, moves=False, read=read)
 
 

@@ -107,7 +107,7 @@ def as_run(request: Request, facts: EngineRun | None) -> tuple[Request, tuple[st
 
 
 def check_model(facts: EngineRun, model: Model) -> None:
-    """Refuse results of another model; raises InputError."""
+    """Check that results are of the expected model; raises InputError."""
     other = other_model(facts.model, model)
     if other:
         raise InputError(

@@ -122,7 +122,7 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]
 
 
 def cause_words(cause: Cause) -> str:
-    """A cause and its degree."""
+    """Words for a cause and its degree."""
     words = cause.row.cause
     degree = cause.edit.words
     if degree:

@@ -94,12 +94,12 @@ class Watched:
 
     @lazy
     def run(self) -> MeasuredRun:
-        """The estimate, which is possible."""
+        """Run that the estimate predicts."""
         return measured_run(self.estimate, self.system)
 
     @lazy
     def other_model(self) -> str:
-        """Model that it serves where that is another than the expected one; empty for that one."""
+        """Name of the served model where it is not the expected one; empty for the expected one."""
         return other_model(self.reading.model, self.estimate.model)
 
     @lazy
@@ -125,7 +125,7 @@ class Watched:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is amiss: no alarm, no sign, and no speed below its range."""
+        """Whether there is no alarm, no sign of trouble, and no speed below its range."""
         slower = self.diagnosis is not None and Outcome.SLOWER in self.diagnosis.outcomes
         return not (self.alarm or self.signs or slower)
 

@@ -207,7 +207,9 @@ def drafting_rows() -> Mapping[str, DraftingRow]:
 
 
 def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
-    """Request drafted by the model's own layers; None where they, or its runtime, do not."""
+    """Request with drafts by the model's own layers; None where it has none, or the runtime makes
+    none.
+    """
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:
         return None

@@ -21,7 +21,7 @@ Part = TypeVar("Part")
 
 
 class Rates(NamedTuple):
-    """Speeds in the unit that people count."""
+    """Speeds of decoding and of the prompt [tokens/s]."""
 
     decode: Range  # of generation, for each user [tokens/s]
     prompt: Range  # of the prompt [tokens/s]

@@ -16,7 +16,8 @@ SAME_MODEL = "the same model in "  # beginning of the words of such a change
 
 
 def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
-    """Edit to the fastest of these engines, with its demands and the people who reported it.
+    """Edit to the fastest engine with experts in tiers, with its demands and the people who
+    reported it.
 
     It is empty for an estimate of such an engine.
     """
@@ -31,7 +32,8 @@ def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
 
 
 def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
-    """Estimate of a model in the fastest of these engines; None where none of them runs it.
+    """Estimate of a model in the fastest engine with experts in tiers; None where none of them runs
+    it.
 
     Each engine is in its first placement that fits.
 

@@ -16,7 +16,7 @@ HELPS = 1.1
 
 @dataclass(frozen=True, kw_only=True)
 class SecondMachine:
-    """Speed of the machines there are and of as many again, each in its fastest runtime."""
+    """Speeds of the present machines and of twice as many, each in its fastest runtime."""
 
     network: str  # network between them
     before: Speed | None  # speed now; None where the model does not run
@@ -31,7 +31,7 @@ class SecondMachine:
 
     @property
     def helps(self) -> bool:
-        """Whether the model runs only so, or notably faster."""
+        """Whether the model runs on the further machines alone, or notably faster on them."""
         gain = self.gain
         return self.after is not None and (gain is None or gain >= HELPS)
 
@@ -56,7 +56,7 @@ class SecondMachine:
 
 
 def second_machine(model: Model, machine: Machine, work: Workload) -> SecondMachine:
-    """Speed with as many machines again, over their network or the one they are built with."""
+    """Speed with twice as many machines, over their network or the one that they are built with."""
     twice = machine.joined(2 * machine.nodes)
     # MLX, on the chips that it is made for, is in common use.
     runtimes = [each for each in compared(machine) if each.mainstream or each.name == "MLX"]

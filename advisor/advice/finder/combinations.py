@@ -272,7 +272,7 @@ Compute = Callable[[Machine, Sequence[RunSetup]], Combinations]
 
 
 def on_cores(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
-    """Combinations that are fast enough, as `combinations` has them.
+    """Combinations that are fast enough, computed on all cores.
 
     A runtime is computed by one process, so that no constant is looked up twice.
     """

@@ -190,7 +190,7 @@ def codes_as_well(name: str, other: str) -> bool:
 
 
 def reads_images() -> Mapping[str, str]:
-    """Page that says so, by the name of a model that reads images."""
+    """Pages that say that a model reads images, by the model's name."""
     return texts("models/vision.csv", "model", "source")
 
 
@@ -304,12 +304,12 @@ class Runnable:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether it reaches reading speed."""
+        """Whether the model reaches reading speed."""
         return self.speed.decode >= self.reading_tps
 
     @property
     def pace(self) -> int:
-        """0 at ease, 1 at reading speed, 2 slower."""
+        """Grade of the speed: 0 at ease, 1 at reading speed, 2 slower."""
         return 2 - self.keeps_up - (self.speed.decode >= AT_EASE * self.reading_tps)
 
     @property
@@ -325,7 +325,7 @@ class Runnable:
 
     @property
     def joined(self) -> bool:
-        """Whether its score is the second board's."""
+        """Whether the score comes from the second board."""
         return self.quality is not None and self.quality.scale == JOINED
 
     @property
@@ -499,8 +499,9 @@ estimates, and an estimate grows with the GPUs. 64 models on 8 GPUs, two on 256.
 def best_by_tests(
     rows: Iterable[Runnable], index: Callable[[str], float | None] = tested
 ) -> Runnable | None:
-    """Model of the highest index of tests among those that keep up with reading in a faithful
-    format and leave other programs room; None where none of them was tested.
+    """Model of the highest index of tests that keeps up with reading; None where none was tested.
+
+    It runs in a faithful format and leaves other programs room.
     """
     usable = (row for row in rows if row.keeps_up and not row.tight)
     faithful = [row for row in usable if row.model.format in FAITHFUL]

@@ -269,7 +269,7 @@ class Findings:
 
     @lazy
     def in_any_engine(self) -> "Findings":
-        """The same findings where nobody named a runtime, though one was searched alone."""
+        """Findings of the same search for a request without a runtime."""
         return replace(self, request=replace(self.request, runtime=None))
 
     @property

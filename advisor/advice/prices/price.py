@@ -31,7 +31,7 @@ class Price:
     high: float | None = None  # upper end likewise [USD]
 
     def plus(self, note: str, usd: float | None, **changes: Any) -> "Price":
-        """Price with something more, without an amount where either has none [USD]."""
+        """Price with a further amount; without an amount where either is unknown [USD]."""
         if self.usd is None or usd is None:
             total = None
         else:
@@ -47,7 +47,7 @@ class Price:
 
     @property
     def dated(self) -> bool:
-        """Whether it has a date of all its parts, or was typed."""
+        """Whether all parts of the price have a date, or it was typed."""
         return bool(self.date) or self.typed
 
     @property
@@ -229,7 +229,7 @@ def _date_with(price: Price, date: str, usd: float) -> str:
 
 
 def less(price: Price, resale: Price) -> Price:
-    """Price of something bought, with a note on what is sold for it and the older date of both."""
+    """Price beside a sale, with a note on what is sold for it and the older date of both."""
     if not resale.usd or price.usd is None or not (price.usd or price.sources):
         return price
     if resale.typed:
@@ -247,7 +247,9 @@ def less(price: Price, resale: Price) -> Price:
 def bought(
     gpu: str, count: int, typed: TypedPrices = (), parts: tuple[HostPartRow, ...] = ()
 ) -> Price:
-    """Price of some GPUs or a whole machine, with parts; without an amount if one has none."""
+    """Price of GPUs or of a whole machine, with further parts; without an amount where a part has
+    none.
+    """
     price = _typed(gpu, count, typed) or _on_record(gpu, count)
     for part, number in Counter(parts).items():
         price = with_part(price, part, typed, number)

@@ -130,7 +130,7 @@ def worth_buying(
 
 
 def sensible(reached: Sequence[Option]) -> Option | None:
-    """Best of the purchases that people would make; None of none.
+    """Best of the purchases that people would make; None where they would make none.
 
     It is the simplest to build of those that cost little more than the best, waiting included; of
     several that are as simple, and cost hardly more, the one of which least is paid at once.
@@ -170,7 +170,9 @@ def _leaves_a_lot(option: Option, best: Option) -> bool:
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:
-    """Whether a reader waits for nothing, and no user for another: from memory, not the drive."""
+    """Whether replies keep up with reading, no user waits for another, and no weights come from the
+    drive.
+    """
     speed = option.speed
     return (
         speed is not None
@@ -187,7 +189,7 @@ def reads_drive(option: Option) -> bool:
 
 
 def begins_late(option: Option) -> bool:
-    """Whether its first word is waited for so long that nothing runs well."""
+    """Whether the first word comes too late, however fast the others follow."""
     return option.speed is not None and option.speed.first_token >= LATE
 
 
@@ -323,7 +325,7 @@ def _why_nothing(
 
 
 def why_not(kept: Option, reading_tps: float) -> str:
-    """Why nothing is bought though something would pay."""
+    """Sentence on why nothing is bought though something would pay."""
     if reads_along(kept, reading_tps):
         return f"It writes as fast as you read: {larger(kept)} would save little."
     return "Nothing needs to be bought."

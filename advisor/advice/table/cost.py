@@ -109,7 +109,7 @@ class MonthlyCost:
         return replace(self, **{name: getattr(self, name) * machines for name in AMOUNTS})
 
     def each(self, count: int) -> Iterator["MonthlyCost"]:
-        """Cost of each of some machines in columns."""
+        """Costs of so many machines in columns, one after another."""
         columns = (np.broadcast_to(getattr(self, name), count).tolist() for name in AMOUNTS)
         for amounts in zip(*columns, strict=True):
             yield MonthlyCost(stopped=self.stopped, **dict(zip(AMOUNTS, amounts, strict=True)))
@@ -226,7 +226,7 @@ class Use:
         return float(self._computing(speed) / self.running(speed))
 
     def start_seconds(self, speed: Speed) -> Array:
-        """From asking for a rented machine until it answers: its start and the loading [s]."""
+        """Time until a rented machine answers: its start and the loading of the file [s]."""
         return 60.0 * self.money.start_minutes + speed.loading
 
     @lazy

@@ -89,12 +89,12 @@ class Demand:
 
     @property
     def counted(self) -> bool:
-        """Whether it is work of a known amount, not a person who asks in turn."""
+        """Whether the work has a known amount, and no person asks for one reply after another."""
         return self.crowd in (Crowd.BATCH, Crowd.RATE)
 
     @property
     def as_wished(self) -> "Demand":
-        """Demand with the speed and wait that servers are looked for with, where none is stated.
+        """Demand with the usual speed and wait of servers where none is stated.
 
         A stated speed is kept at the low end of its range; the usual one is the likely speed.
         """
@@ -108,7 +108,7 @@ class Demand:
         return self.wants.user_tps or self.money.reading_tps
 
     def load(self, option: Option) -> float:
-        """Work of an option for each hour that there is: hours of work over hours.
+        """Load of an option: its hours of work over the available hours.
 
         batch: replies x seconds / (hours a day x 3600); rate: requests an hour x seconds / 3600
         """
@@ -133,9 +133,7 @@ class Demand:
         return replace(self, crowd=Crowd.RATE, wants=wants)
 
     def under_load(self, options: Sequence[Option]) -> tuple[Option, ...]:
-        """Options, the kept machine first, of which those that requests come too fast for are
-        marked.
-        """
+        """Options, the kept machine first, with a mark on those that requests come too fast for."""
         if self.wants.requests_per_hour is None:
             return tuple(options)
         kept = replace(options[0], overloaded=self.load(options[0]) > 1.0)

@@ -35,8 +35,8 @@ Index = npt.NDArray[np.int_]
 def on_machines(
     plan: Estimate, model: Model, machine: Machine, index: Index, constants: Constants
 ) -> Estimate:
-    """Estimate of many machines, with the placements and schedules of a plan for one machine per
-    memory size, which is possible.
+    """Estimate of many machines, by the placements and schedules of one machine for each memory
+    size.
 
     `machine` is all machines as one, with numbers of shape (machines,), `index` the place of each
     in the plan, shape (..., machines); a model in several formats has numbers that go with it.
@@ -60,8 +60,9 @@ def on_machines(
 
 
 def taken(part: Part, index: Index, size: int) -> Part:
-    """Copy of a record, of dataclasses, tuples and mappings of numbers, with each array along a
-    plan's machines indexed.
+    """Copy of a record with each array along a plan's machines indexed.
+
+    The record is made of dataclasses, tuples and mappings of numbers.
     """
     if np.array_equal(index, np.arange(size)):
         return part
@@ -137,7 +138,7 @@ Pattern = tuple[tuple[Groups, ...], tuple[Groups, ...]]
 
 
 class Arrangements:
-    """Arrangements of the machines of a stack, each with the place of the machine that it is."""
+    """Arrangements of the machines of a stack, each with the place of its machine in the stack."""
 
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.further: list[Machine] = []  # parts that are no machine of the stack
@@ -326,9 +327,7 @@ def _with_parts(others: Sequence[Alternatives], alone: Wanted, wanted: Wanted) -
 
 
 def answers_per_second(speeds: Speeds, work: Workload, copies: int) -> Floats:
-    """Answers that all users who run get in a second, of so many copies; 0 where none runs, as
-    `compare.answers_per_second` [1/s].
-    """
+    """Answers per second of all users who run, on a number of copies; 0 where none runs [1/s]."""
     users = _running(speeds, work, copies)
     with np.errstate(invalid="ignore", divide="ignore"):
         each = users / (speeds.first_token + float(work.output) / speeds.decode)

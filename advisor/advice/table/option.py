@@ -288,7 +288,7 @@ class Option:
 
     @property
     def loses_quality(self) -> bool:
-        """Whether it is a change for which the replies pay."""
+        """Whether the option is a change that costs quality of the replies."""
         note = self.price.note
         return self.kind is OptionKind.CHANGE and (note == FREE or note.startswith(SOME_QUALITY))
 
@@ -391,7 +391,7 @@ class Question:
 
     @lazy
     def use(self) -> Use:
-        """Use of the person."""
+        """Use of the machine, with its prices."""
         return Use(work=self.work, money=self.money, weights=float(self.model.file_bytes))
 
     def option(
@@ -406,7 +406,7 @@ class Question:
         always_on: bool = False,
         **columns: Any,
     ) -> Option:
-        """Option whose age of price and comparison with the present machine follow from its parts.
+        """Option with the age of its price and the comparison with the present machine worked out.
 
         The present machine may be sold for it, and a rent may never be stopped. Columns are those
         of an `Option`.
@@ -447,7 +447,7 @@ def rent_on_record(machine: Machine) -> PriceRow | None:
 
 
 def as_rented(ownership: Ownership, machine: Machine) -> Ownership:
-    """Ownership of a machine.
+    """Ownership of a machine, which is rented where it is a provider's.
 
     A provider's machine is rented, at the typed rent or the price on record; at nothing where there
     is neither.
@@ -476,7 +476,7 @@ def unknown_rent(ownership: Ownership, machine: Machine) -> Iterable[str]:
 
 
 def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
-    """True where no other point is at least as cheap and as fast, and better in one of the two.
+    """Mask of the points that no other point beats in cost and speed.
 
     Of several alike all are on it; what has no number never is.
     """
@@ -487,7 +487,9 @@ def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
 
 
 def beaten(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
-    """True where another point is both cheaper and faster; false where a number is missing."""
+    """Mask of the points that another one beats in cost and in speed; false where a number is
+    missing.
+    """
     cost = np.asarray(cost, dtype=float)
     speed = np.asarray(speed, dtype=float)
     cheaper = cost[None, :] < cost[:, None]
@@ -514,7 +516,7 @@ def rank(option: Option) -> tuple[bool, float, float]:
 
 
 def worth_a_word(options: Sequence[Option]) -> list[Option]:
-    """Options that may win and leave notably more, or run where nothing does now."""
+    """Options that may be named: they leave notably more money, or run where nothing runs now."""
     kept = options[0]
     able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
     if kept.speed is None:

@@ -36,7 +36,7 @@ from advisor.units import GIB
 
 
 def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
-    """Options, the present machine and its edits among them, by what they save."""
+    """Options by what they save, with the present machine and its edits."""
     kept = keep(question, now)
     cards = cards_held(question)
     others = (
@@ -169,7 +169,9 @@ NOTHING_OWNED = "Nothing yet"  # name of what is kept where there is no machine
 
 
 def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
-    """Monthly cost of the present machine: power and tied-up value, or rent; or none."""
+    """Monthly cost of the present machine: power and tied-up value, or rent; zero without a
+    machine.
+    """
     ownership = question.ownership
     if ownership.nothing:
         return MonthlyCost()
@@ -395,7 +397,10 @@ def purchase(
     speed: Speed,
     topic: str = "",
 ) -> Option:
-    """Cards and parts, or a machine sold whole; all but what is added replaces what is owned."""
+    """Option of buying cards with their parts, or a machine that is sold whole.
+
+    What is bought replaces what is owned, but for cards that are added.
+    """
     adds = kind is OptionKind.ADD
     typed = question.money.own_price
     whole = kind is OptionKind.MACHINE and not parts
@@ -518,7 +523,9 @@ def _lapsed(question: Question, name: str) -> bool:
 
 
 def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
-    """New desktops with the fewest cards that hold the model, where a card needs one."""
+    """New desktops with the fewest cards that hold the model; none where the present machine takes
+    cards.
+    """
     ownership = question.ownership
     unified = question.machine.unified
     if ownership.owned and ownership.takes_cards and not unified:

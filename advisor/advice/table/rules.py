@@ -58,7 +58,7 @@ class CardRule:
     source_date: str  # its date
 
     def strikes(self, case: "Installed", *, first: bool = False) -> bool:
-        """Whether it strikes a card in a machine with it, which may be its first."""
+        """Whether the rule rules out a card in a machine, also as its first card."""
         return (
             (not self.form or case.form in self.form.split(";"))
             and re.search(self.host, case.host.casefold()) is not None
@@ -85,7 +85,7 @@ class Installed(NamedTuple):
 
 
 def installed(form: Form, machine: Machine, card: Gpu) -> Installed:
-    """A card in a machine with it."""
+    """Names that a rule reads of a card in a machine."""
     return Installed(
         form,
         machine.host.name,
@@ -131,7 +131,9 @@ def run_by(vendor: str, family: str, engine: str = LLAMA_CPP) -> int:
 
 
 def counts_in(machine: Machine, engine: str) -> bool:
-    """Whether an engine's speed counts on a machine: several published figures of its cards."""
+    """Whether an engine has several published figures on a machine's cards, so that its speed
+    counts.
+    """
     return engine == LLAMA_CPP or all(
         run_by(gpu.vendor, gpu.family, engine) >= SEVERAL for gpu in machine.gpus
     )
@@ -191,14 +193,15 @@ def oddities(
 
 
 def lesser(cards: tuple[Gpu, ...], had: tuple[Gpu, ...]) -> tuple[str, ...]:
-    """What is odd about cards that are slower or smaller than those in whose place they come: no
-    reason against them where somebody sells a dear card for them.
+    """Sentences on what is odd about cards that are slower or smaller than those they replace.
+
+    They are no reason against cards that come where somebody sells a dear card for them.
     """
     return _reads_slower(had), _less_memory(cards, had)
 
 
 def many_run(cards: Iterable[Gpu], had: Sequence[Gpu]) -> bool:
-    """Whether many run cards as those that are bought, of the maker of those that one has."""
+    """Whether many people run cards like the bought ones in place of the present ones."""
     return not any(sentence for card in cards for sentence in _of_makers(card, tuple(had)))
 
 

@@ -142,7 +142,7 @@ class Answered:
 
 
 def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
-    """Estimates of a kind where wanted, and where the model may fit and be fast enough."""
+    """Estimates of the wanted machines of a kind on which the model may fit and be fast enough."""
     bound = run.runtime.bound(kind.machine)
     if bound is kind.machine:
         kind = kind
@@ -284,7 +284,7 @@ _BETWEEN: ContextVar[Callable[[], None]] = ContextVar("between", default=lambda:
 
 @contextmanager
 def between_kinds(act: Callable[[], None]) -> Iterator[None]:
-    """Context in which an action comes before each kind of machines, as a pause for other work."""
+    """Context in which an action precedes each kind of machines, as a pause for other work."""
     token = _BETWEEN.set(act)
     try:
         yield
@@ -321,7 +321,7 @@ class Stack:
         self._formats: dict[Hashable, Mapping[str, Mask]] = {}
 
     def counting(self, engine: str) -> Mask:
-        """Machines on which an engine's speed counts."""
+        """Mask of the machines on which an engine's speed counts, shape (machines,)."""
         if engine not in self._counting:
             counts = [counts_in(machine, engine) for machine in self.machines]
             self._counting[engine] = np.array(counts, dtype=bool)

@@ -19,7 +19,7 @@ def _off(option: Option) -> Option:
 
 
 def as_they_think(choice: Choice, judged: Sequence[Option], options: Sequence[Option]) -> Choice:
-    """A choice among options without thinking, as the same among those with it."""
+    """Choice among options without thinking, made anew with the same options as they think."""
     whole = {id(each): option for each, option in zip(judged, options, strict=True)}
 
     def same(option: Option | None) -> Option | None:

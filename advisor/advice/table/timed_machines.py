@@ -203,7 +203,7 @@ class CardStack(Stack):
         return replace(kind, machine=machine, sizes=sizes)
 
     def mask(self, places: Iterable[int]) -> Mask:
-        """True for some machines, shape (machines,)."""
+        """Mask of some machines, shape (machines,)."""
         wanted = np.zeros(len(self.machines), dtype=bool)
         wanted[list(places)] = True
         return wanted
@@ -252,7 +252,7 @@ class OnHost(Sequence[Machine]):
         return OnHost(host, self.gpus, self.whole.on(host))
 
     def like(self, stacked: Machine) -> Machine:
-        """The host with the cards of stacked machines on another."""
+        """Host with the cards of stacked machines that stand on another host."""
         if stacked.nodes == self.host.nodes:
             host = self.host
         else:

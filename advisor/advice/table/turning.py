@@ -207,8 +207,9 @@ SPEEDS = ("speed now", "speed then")
 
 
 def what_changes(option: Option, *, priced: bool = False) -> str:
-    """Sentences on the three nearest turning points, with the option's price where asked. Without
-    any: that an option pays by far, or nothing.
+    """Sentences on the three nearest turning points, or on an option that pays by far.
+
+    The option's price is named where `priced` is true.
     """
     subject = _subject(option, priced=priced)
     uncertain = inputs(option)

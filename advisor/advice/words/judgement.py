@@ -30,7 +30,7 @@ class Judgement(StrEnum):
 
     @property
     def enough(self) -> bool:
-        """Whether a reader waits for nothing."""
+        """Whether a speed keeps up with a reader."""
         return self in (Judgement.FASTER, Judgement.KEEPS_UP)
 
 

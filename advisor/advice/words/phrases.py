@@ -20,7 +20,9 @@ ONLY_SOLD = "only by selling what you have"
 
 
 def pays_when(option: Option) -> str:
-    """When an option pays: after some months, from a number of tokens per month, or at a speed."""
+    """Words on when an option pays: after some months, from a number of tokens per month, or at a
+    speed.
+    """
     if option.rests_on_resale:
         return ONLY_SOLD
     if option.rests_on_little:
@@ -71,7 +73,7 @@ def name_in_place(option: Option, replaced: str = " in its place") -> str:
 
 
 def hours_rented(option: Option) -> str:
-    """For how long a machine is rented: "2 hours a day", "day and night"."""
+    """Duration of a rental in words: "2 hours a day", "day and night"."""
     day = option.hours_rented
     if day is None or day >= 24:
         return "day and night"
@@ -97,8 +99,9 @@ def after_sale(option: Option) -> str:
 
 
 def price_at_once(option: Option) -> str:
-    """What is paid at once, or left over, with what is sold for it, the age of the price, and the
-    price that somebody stated where it is a part of that.
+    """Words on what is paid at once or left over.
+
+    They name what is sold for it, the age of the price, and a stated price that is a part of it.
     """
     usd = option.upfront or 0.0
     left = " left over" if usd < 0 else ""
@@ -123,7 +126,7 @@ def plain(name: str) -> str:
 
 
 def briefly(name: str) -> str:
-    """Setting by the flag in its name, or by its name without the part that it replaces."""
+    """Short name of a setting: its flag, or its name without the part that it replaces."""
     flag = re.search(r"\((-[^)]*)\)", name)
     if flag is not None:
         return flag.group(1)

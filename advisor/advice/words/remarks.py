@@ -15,7 +15,7 @@ from advisor.units import number
 
 
 def remarks(advice: Comparison) -> Iterator[str]:
-    """Sentences beside a verdict, none for most."""
+    """Sentences beside a verdict; most verdicts have none."""
     yield from _before_a_purchase(advice)
     yield from _idle(advice)
     yield from _with_a_drawback(advice)

@@ -89,7 +89,7 @@ class VerdictText:
 
     @property
     def reserve(self) -> str:
-        """Reserve in a few words: it begins late, or does not serve all; empty without one."""
+        """Reserve in a few words, such as a late beginning; empty without one."""
         if self.overloaded:
             return RESERVES["Cannot keep up"]
         gives = self.gives.casefold()
@@ -97,7 +97,7 @@ class VerdictText:
 
     @property
     def reserved(self) -> bool:
-        """Whether it is fast enough with a reserve."""
+        """Whether the answer is fast enough, but for a reserve."""
         return bool(self.reserve)
 
     def __str__(self) -> str:

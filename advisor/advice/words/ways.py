@@ -36,7 +36,7 @@ NOTABLY = 1.1  # factor from which an earlier first word is told in place of a s
 
 
 def ways_out(advice: Comparison, decode: float) -> list[str]:
-    """Sentences on what is decided for, at a speed [tokens/s], each shorter than the one before."""
+    """Sentences on the decision at a speed [tokens/s], each shorter than the one before."""
     decision = advice.decision
     option = decision.option
     kept = advice.options[0]

@@ -52,7 +52,7 @@ class BroughtRun:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Card, model, format and kind of run, as published ones are looked up."""
+        """Key of the run among published ones: card, model, format and kind."""
         return self.machine, self.model, self.format.upper(), self.regime
 
     @property

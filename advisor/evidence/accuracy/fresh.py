@@ -55,6 +55,6 @@ def fresh_scores() -> Sequence[FreshScore]:
 
 
 def last_scores() -> Sequence[FreshScore]:
-    """Scores of the last day, without regimes and years."""
+    """Scores of the last day, without those of a single regime or year."""
     every = fresh_scores()
     return [row for row in every if row.day == every[-1].day and WITHIN not in row.kind]

@@ -64,7 +64,7 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        """The alarm in a sentence."""
+        """Sentence on the alarm."""
         return f"{', '.join(self.group)}: {self.words}."
 
 

@@ -309,7 +309,7 @@ def _interval(point: AccuracyPoint) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """Difference between sources."""
+    """Difference between sources that measured the same setting."""
 
     pairs: int  # number of compared pairs of runs
     settings: int  # number of combinations of GPU, model and format

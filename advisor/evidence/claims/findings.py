@@ -414,7 +414,7 @@ class VariedInput:
         return scenario.number(self.key) or self.low
 
     def say(self, value: float) -> str:
-        """A value in words."""
+        """Text of a value."""
         unit = UNITS[self.unit]
         return self.words.format(unit.say(value * unit.size))
 

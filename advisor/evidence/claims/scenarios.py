@@ -347,7 +347,7 @@ def reaches(figure: Range, claimed: Claimed) -> bool:
 
 
 def exact(value: Array) -> Range:
-    """A counted figure, without a range."""
+    """Figure that is counted and has no range."""
     return Range(value=value, low=value, high=value)
 
 

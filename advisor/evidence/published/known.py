@@ -21,7 +21,7 @@ MOST = 200  # runs of one machine that are read
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRuns:
-    """Known runs of a file, and which of its rows teach nothing."""
+    """Known runs of a file, with the rows that teach nothing."""
 
     by_machine: Mapping[str, tuple[KnownRun, ...]]  # runs by the text that names their machine
     left_out: tuple[str, ...]  # a sentence for each row that teaches nothing

@@ -66,7 +66,7 @@ def engine_of(text: str) -> TieredEngine | None:
 
 @lru_cache(maxsize=64)
 def as_run(engine: TieredEngine) -> TieredEngine:
-    """An engine without what it would refuse: a published run shows that it ran."""
+    """Engine without its refusals, for a run that was published."""
     vendors = f"{engine.vendors};NVIDIA;AMD;Intel"
     if not engine.without_gpu:
         vendors += ";Apple"

@@ -43,8 +43,9 @@ class CardMentions:
         )
 
     def within(self, written: Written, *, laptop: bool) -> tuple[list[GpuName], Written]:
-        """GPUs in a text, kind by kind, and the rest of the text; chips count where there is no
-        card.
+        """GPUs in a text, each kind once with its number, and the rest of the text.
+
+        Chips count where there is no card.
         """
         text = written.text
         if names_apple(text) or any_of("of several").search(text):
@@ -179,7 +180,9 @@ def _summed(gpus: list[GpuName]) -> list[GpuName]:
         kinds[kind] = replace(gpu, count=gpu.count + more)
 
     def again(gpu: GpuName) -> bool:
-        """Cards are named again with a socket: "8x V100 server: 8x V100-SXM2-16GB"."""
+        """Whether cards are named a second time with their socket: "8x V100 server: 8x
+        V100-SXM2-16GB".
+        """
         same = (other.row.name for other in kinds.values() if other.count == gpu.count > 1)
         return gpu.memory_gib is None and not set(same).isdisjoint(gpu.alternatives)
 

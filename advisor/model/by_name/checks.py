@@ -48,7 +48,7 @@ def refuse_unknown_states(text: str, row: HubRow | None, architecture: Architect
 
 
 def checked(text: str, model: Named) -> Named:
-    """Model as its row states it: scaled to the stated total, or with a sentence first."""
+    """Model as its row states it: scaled to the stated total, or with a note on the difference."""
     row = _row_of(text, model)
     if row is None:
         return model

@@ -122,7 +122,9 @@ class HubList:
         return self._with(sizes, lambda other: other.sizes == row.sizes, widths)
 
     def published_by(self, publishers: Iterable[str], copier: str) -> dict[str, int]:
-        """Places of the first repository of some publishers, by key; of the copier's for others."""
+        """Places of repositories by key: the publishers' first one, or the copier's where they have
+        none.
+        """
         wanted = frozenset(publishers)
         index: dict[str, int] = {}
         copies: dict[str, int] = {}
@@ -181,7 +183,7 @@ def doubted_models() -> Mapping[str, str]:
 
 
 def of_sizes(row: HubRow) -> Iterator[HubRow]:
-    """Repositories of a row's sizes that nothing contradicts, the most downloaded first."""
+    """Undoubted repositories with the sizes of a row, the most downloaded first."""
     doubted = doubted_models()
     return (other for other in hub_list().of_sizes(row) if other.name not in doubted)
 
@@ -213,7 +215,7 @@ def renewed_models() -> Mapping[str, RenewedModelRow]:
 
 
 def as_fetched(row: BuiltModelRow) -> RenewedModelRow:
-    """A model of the package's table of built ones, as one that was fetched."""
+    """Model of the package's table of built models, in the form of a fetched one."""
     return RenewedModelRow(**asdict(row), downloads=0, weight_bytes=0, refused="")
 
 

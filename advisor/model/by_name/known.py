@@ -59,8 +59,9 @@ SHORTEST_LAYERS = 8
 
 @cache
 def catalogue_keys() -> dict[str, ArchitectureSpec]:
-    """Rows of the catalogue by the parts of their names and aliases; of "DeepSeek-V3/R1" the part
-    behind the slash is no name.
+    """Rows of the catalogue by the parts of their names and aliases.
+
+    The part behind a slash, as in "DeepSeek-V3/R1", is no name.
     """
     index: dict[str, ArchitectureSpec] = {}
     for row in catalog.model_rows().values():
@@ -72,7 +73,7 @@ def catalogue_keys() -> dict[str, ArchitectureSpec]:
 
 @cache
 def other_names() -> dict[str, str]:
-    """Models of the catalogue or the list by the parts of names that do not say them."""
+    """Models by the parts of names that do not tell them ("phi3:14b")."""
     bases = texts("models/other_names.csv", "name", "model")
     return {take_apart(name).key: model for name, model in bases.items()}
 
@@ -163,7 +164,7 @@ def is_of_maker(row: HubRow) -> bool:
 
 
 def packed_base(name: str) -> HubRow | None:
-    """Maker's repository with whose whole name that of a packed copy begins, the longest such."""
+    """Maker's repository whose whole name begins that of a packed copy; the longest of several."""
     if names_no_packing(name):
         return None
     words = name.rpartition("/")[2].split("-")

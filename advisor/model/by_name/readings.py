@@ -453,7 +453,7 @@ class HostedRow:
 
 @cache
 def hosted() -> frozenset[str]:
-    """Parts of the names that APIs sell and no list has."""
+    """Parts of the names of models that APIs alone sell."""
     return frozenset(take_apart(row.name).key for row in read(DATA / HOSTED, HostedRow))
 
 

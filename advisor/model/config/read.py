@@ -238,7 +238,7 @@ def _stored(
 
 
 def facts_of(config: Config, family: FamilyRow) -> ArchitectureSpec:
-    """The numbers of a model of like layers, without what its layers share."""
+    """Numbers of a model whose layers are alike, from its config.json."""
     _refuse_what_is_not_covered(config)
     layers = layer_types.layer_count(config)
     pattern = layer_types.layer_pattern(config, layers)

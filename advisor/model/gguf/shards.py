@@ -29,7 +29,7 @@ NUMBERS = NameWords("models/gguf_numbers.csv")
 
 @cache
 def numbered(kind: str) -> Mapping[int, str]:
-    """Names by number of a "type", of a "retired type" that is no longer read, of a "file type"."""
+    """Names of GGUF's numbers by kind: "type", "retired type" (no longer read) or "file type"."""
     return {int(number): name for number, name in NUMBERS.of_kind(kind).items()}
 
 

@@ -65,7 +65,7 @@ class Steadiness:
 
 
 def in_turns(turns: Sequence[Turn]) -> tuple[Timed, Steadiness]:
-    """Samples with all their times at the first one's mean pace, and how steady that was."""
+    """Samples with their times at the pace of the first one, and the steadiness of that pace."""
     if not turns:
         return {}, Steadiness(turns=0, drift=0.0)
     reference = [turn for turn in turns if turn.sample == turns[0].sample]

@@ -36,7 +36,7 @@ class Contribution:
 
 
 def contribution(report: SavedReport, number: int) -> Contribution:
-    """Contribution of one result of a report, the first being 1."""
+    """Contribution of one result of a report, by its number from 1."""
     if not 1 <= number <= len(report.results):
         raise InputError(
             f"Report {report.id} has {len(report.results)} measured results; {number} is none of "

@@ -325,7 +325,7 @@ def _front(paper: FPDF, page: content.FrontPage) -> None:
 
 
 def _ways(paper: FPDF, page: content.FrontPage) -> None:
-    """Ways to make it better, and how sure the answer is."""
+    """Ways to improve the answer, and its certainty."""
     if page.ways:
         heading(paper, content.WAYS)
     for text in page.ways:

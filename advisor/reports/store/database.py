@@ -85,7 +85,7 @@ class SchemaRow(Base):
 
 
 class ReportRow(Base):
-    """Saved report without its contents: `ReportHead`, and what searches and filters look at."""
+    """Saved report without its contents: `ReportHead`, and the columns of searches and filters."""
 
     __tablename__ = "reports"
 

@@ -54,7 +54,7 @@ class ReportQuery:
     deleted: bool = False  # deleted reports instead of the others
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
-        """Conditions in SQL; raises UnknownName of more words than a name has."""
+        """Conditions of a query in SQL; raises UnknownName for a search of too many words."""
         UnknownName.check("report", self.words)
         if dialect == "postgresql":
             find = func.strpos

@@ -72,7 +72,7 @@ def alarm_notice() -> None:
 
 
 def section() -> None:
-    """Alarms, and the table of an engine."""
+    """Show what got worse by the last commit, and the scores of an engine."""
     before, after = last_two(kept_scores())
     if not after:
         say("No commit's scores are kept yet.")

@@ -64,7 +64,7 @@ def verdict(ledger: scoring.Ledger) -> Markup:
 
 
 def families(ledger: scoring.Ledger) -> Markup:
-    """The picture: median error of each family, and the best other tool's as a mark."""
+    """Chart of the median error of each family, with that of the best other tool as a mark."""
     every = _families(tuple(ledger.points))
     chart = BarChart(
         name="families",

@@ -1,4 +1,4 @@
-"""Ways to make it better: another model, a smaller format, a bigger GPU, rent or API."""
+"""Ways to improve an answer: another model, a smaller format, a bigger GPU, rent or API."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -320,7 +320,7 @@ WOULD_IT_PAY = "Would another pay?"
 
 
 def row_of_candidates(answer: Answer) -> None:
-    """Field in which a purchase is named that one thinks of; folded away while none is."""
+    """Field for the name of a purchase that is considered; folded while it is empty."""
     machine = answer.nouns.machine
     if machine.unified:
         words = "Mac Studio, DGX Spark ..."
@@ -379,14 +379,14 @@ def cards_of(machine: Machine) -> str:
 
 
 def with_cards(machine: Machine, request: Request) -> dict[str, Any]:
-    """The machine of a request with the cards of another, which it could be."""
+    """Values of a request in which its machine has the cards of another machine."""
     if request.here or request.machine is None:
         return {"gpu": cards_of(machine), "gpu_count": 1}
     return parts_of(machine, request)
 
 
 def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
-    """A machine as parts, since its cards differ from those that its name says."""
+    """Values that describe a machine by its parts, for cards that its name does not have."""
     host = machine.host
     kept = {name: getattr(request, name) for name in ("ram_gbs", "disk", "disk_gbs", "system")}
     return current.of_machine(**kept) | {

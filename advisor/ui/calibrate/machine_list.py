@@ -146,7 +146,7 @@ def link(name: str) -> str:
 
 
 def bring() -> None:
-    """The line for another computer, and a box for its result."""
+    """Command for another computer, and a box for its result."""
     if audience.is_public():
         say("Machines are neither taken in nor changed here.")
         return

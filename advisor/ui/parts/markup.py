@@ -130,7 +130,7 @@ def columned(
     label: str,
     numeric: Sequence[int] = (),
 ) -> Markup:
-    """Table of items, a row each, by columns: what their cells hold, by heading."""
+    """Table with a row for each item; `columns` has the function of each cell by its heading."""
     rows = ([of(item) for of in columns.values()] for item in items)
     return table(list(columns), rows, label=label, numeric=numeric)
 
@@ -165,7 +165,7 @@ def listed(rows: Iterable[tuple[object, str, str]]) -> Markup:
 
 
 def press(key: str, words: str, style: str = "oa-press") -> Markup:
-    """Button that presses the widget of a key, or does what `pressed` names by it."""
+    """Button that presses the widget of a key, or does the action that `pressed` has for it."""
     html = Markup("<button type='button' class='{}' data-press='{}'>{}</button>")
     return html.format(style, key, words)
 

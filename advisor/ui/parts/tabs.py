@@ -7,7 +7,7 @@ import streamlit as st
 
 
 def opened(bodies: Mapping[str, Callable[[], None]], key: str, first: str | None = None) -> None:
-    """Row of tabs by their titles, of which the address keeps the open one, at first the first."""
+    """Row of tabs by their titles; the address keeps the open one, by default the first."""
     row = st.tabs(list(bodies), default=first, key=key, on_change="rerun", bind="query-params")
     for tab, body in zip(row, bodies.values(), strict=True):
         _draw(tab, body)

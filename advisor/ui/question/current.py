@@ -169,7 +169,7 @@ def undo() -> None:
 
 
 def taking(key: str, act: Callable[[Any], None]) -> dict[str, Any]:
-    """Key and callback of a widget whose value, where there is one, is acted on when it changes."""
+    """Key and callback of a widget; the callback hands a changed value to an action."""
 
     def taken() -> None:
         if value := st.session_state[key]:

@@ -76,7 +76,9 @@ def machines() -> None:
 
 
 def undo() -> None:
-    """Button that undoes the last change; before any, the GPU that the browser names, offered."""
+    """Button that undoes the last change; before any change, an offer of the GPU that the browser
+    names.
+    """
     changes = current.visit().lately
     if not changes:
         if current.present().machine == current.EXAMPLE:
