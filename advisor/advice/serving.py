@@ -130,8 +130,8 @@ DEGREES = (1, 2, 4, 8)  # numbers of GPUs that hold one copy of the model
 class Replicas:
     """Users that copies of a model serve with the speed and wait that a request wants.
 
-    It is in the chosen runtime, or any that queues requests; each kind and number of GPUs is
-    computed once.
+    The model runs in the chosen runtime, or in any that has a queue; each kind and number of GPUs
+    is computed once.
     """
 
     def __init__(self, question: Question, request: Request, chosen: Runtime | None = None) -> None:

@@ -246,8 +246,9 @@ def option_names(row: CommandRow) -> Iterator[str]:
 
 
 def parser(command: str = "") -> CommandParser:
-    """Parser of a command and its options; of all commands for an unknown name; of none for
-    `--version`.
+    """Parser of a command and its options; of all commands for an unknown name.
+
+    For `--version` it has no command.
     """
     top = CommandParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)

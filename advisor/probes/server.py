@@ -338,7 +338,7 @@ def _with_props(reading: ServerReading, base: str, query: str) -> ServerReading:
 
 
 def from_ollama(text: str) -> ServerReading:
-    """Model that Ollama used last, with its share in GPU memory; ProbeError for none."""
+    """Model that Ollama used last, with its share in GPU memory; raises ProbeError without one."""
     models = _json(text).get("models")
     if not isinstance(models, list):
         raise ProbeError("/api/ps is answered, but not as Ollama does.")

@@ -115,7 +115,9 @@ def request_of(parameters: Mapping[str, str]) -> Request:
 
 
 def card(request: Request) -> Card:
-    """Card of a request, of the answer that a visitor sees; raises AdvisorError of none."""
+    """Card of a request, by the answer that a visitor sees; raises AdvisorError where there is
+    none.
+    """
     with money_shown_in(request.paying):
         calibrated = this_machine.calibrated_at()
         return card_of(answer(request, models.pick(request.model), calibrated))

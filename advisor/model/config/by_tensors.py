@@ -176,7 +176,7 @@ class _Parts:
         self._most = config.whole("layers", high=MAX_LAYERS) or MAX_LAYERS
 
     def add(self, tensor: StoredTensor) -> None:
-        """Sort a tensor in; raises Refusal of packed weights."""
+        """Sort a tensor in; raises Refusal where weights are packed."""
         if SCALES.search(tensor.name):
             return
         if tensor.dtype not in PLAIN:

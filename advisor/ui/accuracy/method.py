@@ -74,7 +74,7 @@ WORDS = {
 
 
 def software_rows() -> Iterator[Sequence[object]]:
-    """Rows of published effects: factors on the speed of the part that each concerns."""
+    """Rows of published effects of software, as factors on the speed of a part."""
     for row in SoftwareEffect.rows():
         told = (f"{row.note} (", block("oa-soft", f"{row.source}, {row.date}", "span"), ")")
         yield (

@@ -24,7 +24,7 @@ OLLAMA = "Ollama"
 
 
 def row(answer: Answer) -> None:
-    """Button under which a speed is typed."""
+    """Show a button that opens the field for a measured speed."""
     if answer.nouns.request.nothing:
         return
     tabs.popped(TITLE, "known_speed", partial(_form, answer), icon=":material/speed:")

@@ -32,7 +32,7 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> Answer:
-    """Answer to a request, anew after a measurement; raises AdvisorError of an impossible one."""
+    """Answer to a request, anew after a measurement; raises AdvisorError where there is none."""
     return advise.answer(request.nouns(picked.in_format(request.format)))
 
 

@@ -38,7 +38,7 @@ class Picked:
     stamp: str = ""  # changes when the same text means another model, such as a replaced file
 
     def in_format(self, form: str | None) -> ResolvedModel:
-        """The model in another format; raises UnknownName, or Refusal of an impossible pair."""
+        """Model in another format; raises UnknownName, or Refusal where both do not go together."""
         own = self.resolved.model
         if form in (None, own.format):
             return self.resolved
@@ -125,7 +125,7 @@ def command_of(request: Request, name: str = "advise") -> str:
 
 
 def paste(text: str) -> str:
-    """Keep a pasted config.json and return its name; raises InputError or Refusal of other text."""
+    """Keep a pasted config.json and return its name; raises InputError or Refusal."""
     text = text.strip()
     if not text.startswith("{"):
         raise InputError("That is no config.json: it must begin with { and end with }.")
@@ -149,7 +149,7 @@ def upload(name: str, data: bytes) -> str:
 
 
 def look_up(text: str) -> Picked:
-    """Pasted or uploaded model of this session; raises InputError of another session's."""
+    """Pasted or uploaded model of this session; raises InputError for that of another session."""
     kept: dict[str, Picked] = st.session_state.get(_KEY, {})
     if text in kept:
         return kept[text]

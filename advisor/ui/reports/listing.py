@@ -142,7 +142,12 @@ def _told(head: ReportHead) -> Markup:
 
 
 def opened(store: ReportStore, numbers: str) -> list[SavedReport]:
-    """Reports of numbers in an address; raises InputError of other text, StoreError of none."""
+    """Reports by the numbers in an address.
+
+    Raises:
+        InputError: the text is no list of numbers.
+        StoreError: no report has one of the numbers.
+    """
     parts = numbers.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise InputError(f"{numbers[:40]!r} names no reports by number; choose from the list.")
