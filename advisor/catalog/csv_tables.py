@@ -4,7 +4,6 @@ Read with the standard library: importing pandas would take half of a command's 
 """
 
 import csv
-import json
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -169,14 +168,6 @@ def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
         if not equals:
             raise DataError(f"data/{where}: {assignment!r} must be written key=value.")
         yield key, value
-
-
-def literal(text: str) -> object:
-    """Value of an assignment, read as JSON; the text itself where it is no JSON."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], where: str) -> Row:

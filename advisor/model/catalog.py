@@ -154,6 +154,20 @@ class Download:
     retrieved: str  # day on which the lists were read
 
     @staticmethod
+    @cache
+    def rows() -> "Mapping[str, Download]":
+        """Rows by model."""
+        return {row.model: row for row in read(DATA / "models/downloads.csv", Download)}
+
+    @staticmethod
+    def names_of(name: str) -> tuple[str, ...]:
+        """Names under which a model's own weights are published, its own name first."""
+        row = Download.rows().get(name)
+        if row is None:
+            return name, repository(name)
+        return name, repository(name), row.gguf, row.ollama
+
+    @staticmethod
     def of_gguf(model: Model) -> str:
         """Repository and tag of a model in its format ("unsloth/Qwen3.6-27B-GGUF:Q4_K_M").
 
@@ -188,17 +202,11 @@ class Download:
         return bool(Download.of_gguf(model)) and bool(model.file_bytes > LARGEST_FILE)
 
 
-@cache
-def downloads() -> Mapping[str, Download]:
-    """Rows by model."""
-    return {row.model: row for row in read(DATA / "models/downloads.csv", Download)}
-
-
 def _row(model: Model) -> Download | None:
     """Row of a model; None for a model that is a file on this machine."""
     if model.architecture.source.startswith(OF_A_FILE):
         return None
-    return downloads().get(model.published_as)
+    return Download.rows().get(model.published_as)
 
 
 def _holds(tag: str, form: str) -> bool:

@@ -10,7 +10,7 @@ from flags import flags, listed
 from advisor.advice.first_run import System, first_run, installers, systems
 from advisor.advice.powershell import powershell
 from advisor.cost_model.estimate import Estimate
-from advisor.model.catalog import downloads
+from advisor.model.catalog import Download
 from advisor.request.request import Request
 from advisor.runtimes.compare import compare
 from advisor.ui.question.presets import MACHINES
@@ -85,8 +85,8 @@ def test_a_file_in_parts_is_not_for_ollama() -> None:
 
 
 def test_no_printed_name_is_made_up() -> None:
-    known = {row.gguf for row in downloads().values()}
-    tags = {row.ollama for row in downloads().values()}
+    known = {row.gguf for row in Download.rows().values()}
+    tags = {row.ollama for row in Download.rows().values()}
     for model in ("Qwen3.6-27B", "gpt-oss-120b", "Llama-3.1-70B", "glm 4.6", "OPT-13B"):
         for estimate in fitting(Request(model=model, machine="3090 128gb")):
             if estimate.runtime.name not in SHORT:

@@ -22,20 +22,20 @@ def test_every_tag_stands_in_the_list_of_ollamas_library() -> None:
         for name, usual in texts(OLLAMA, "name", "usual").items()
         for tag in (usual, *others[name].split())
     }
-    named = {row.ollama for row in catalog.downloads().values() if row.ollama}
+    named = {row.ollama for row in catalog.Download.rows().values() if row.ollama}
     assert named <= library
     assert len(named) > 150
 
 
 def test_every_model_is_one_that_a_name_leads_to() -> None:
     listed = {row.name for row in hub_list()} | catalog.model_rows().keys()
-    further = sorted(catalog.downloads().keys() - listed)
+    further = sorted(catalog.Download.rows().keys() - listed)
     assert further == [name for name in further if is_named(name)]
 
 
 def test_every_repository_has_an_owner_and_the_models_name() -> None:
     publishers = set()
-    for row in catalog.downloads().values():
+    for row in catalog.Download.rows().values():
         if row.gguf:
             owner, name = row.gguf.split("/")
             publishers.add(owner)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import formatting, units
-from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
+from advisor.catalog.csv_tables import DATA, assignments, read, texts
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -24,6 +24,7 @@ from advisor.lazy import lazy
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Link, Machine
 from advisor.model import catalog
+from advisor.model.config.values import literal
 from advisor.model.model import Model
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import islice
 
-from advisor.catalog.csv_tables import DATA, assignments, literal, read
+from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.hub_list import (
@@ -18,7 +18,7 @@ from advisor.model.by_name.hub_list import (
     is_unpacked,
     of_sizes,
 )
-from advisor.model.config.values import BuiltModelRow, built_models
+from advisor.model.config.values import BuiltModelRow, built_models, literal
 
 # Rules of families: keys of a config.json that follow from the family, not from the list.
 #

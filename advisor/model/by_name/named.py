@@ -52,6 +52,7 @@ from advisor.model.by_name.readings import (
     readings,
 )
 from advisor.model.by_name.stand_in import NEWEST, stand_in, told_of
+from advisor.model.catalog import Download
 from advisor.model.no_chat import refuse_no_chat_model
 
 
@@ -334,20 +335,11 @@ def weights_of(text: str, row: KnownRow) -> str:
     """
     tag = names.ollama_tag(text)
     meaning = names.take_apart(tag.full if tag else text).weight_words
-    if any(meaning <= names.take_apart(name).weight_words for name in _published(row)):
+    if any(meaning <= names.take_apart(name).weight_words for name in Download.names_of(row.name)):
         return ""
-    if text.strip() in catalog.downloads():
+    if text.strip() in Download.rows():
         return text.strip()
     return _closest_weights(meaning, row) or text.strip()
-
-
-def _published(row: KnownRow) -> tuple[str, ...]:
-    """Names under which a model's own weights are published."""
-    repository = catalog.repository(row.name)
-    source = catalog.downloads().get(row.name)
-    if source is None:
-        return row.name, repository
-    return row.name, repository, source.gguf, source.ollama
 
 
 def _closest_weights(meaning: frozenset[str], row: KnownRow) -> str:
@@ -356,7 +348,7 @@ def _closest_weights(meaning: frozenset[str], row: KnownRow) -> str:
     """
     able = [
         name
-        for name in sorted(catalog.downloads(), reverse=True)
+        for name in sorted(Download.rows(), reverse=True)
         if meaning <= names.take_apart(name).weight_words and _has_layers(name, row)
     ]
 

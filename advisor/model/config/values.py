@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import TypeVar
 
-from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
+from advisor.catalog.csv_tables import DATA, assignments, read, texts
 from advisor.errors import InputError, Refusal, UnknownName
 
 Item = TypeVar("Item")
@@ -397,3 +397,11 @@ def _same_sizes(stated: Config, row: BuiltModelRow) -> bool:
     return "hidden" in told and all(
         stated.raw(key)[1] == built.raw(key)[1] for key in told if built.states(key)
     )
+
+
+def literal(text: str) -> object:
+    """Value of a text, read as JSON; the text itself where it is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
