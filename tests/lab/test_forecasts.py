@@ -25,10 +25,14 @@ RUN = {
 }
 
 
-def test_the_page_states_the_digest_of_every_day() -> None:
+def forecast_days() -> set[str]:
     with FORECASTS.open(encoding="utf-8", newline="") as file:
-        days = {row["day"] for row in csv.DictReader(file)}
+        return {row["day"] for row in csv.DictReader(file)}
+
+
+def test_the_page_states_the_digest_of_every_day() -> None:
     text = PAGE.read_text(encoding="utf-8")
+    days = forecast_days()
     assert days
     for day in days:
         assert f"- {day}: `{digest(day)}`" in text
@@ -53,7 +57,7 @@ def test_a_later_run_of_the_same_card_and_model_judges_a_forecast(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pairs = list(judged([PublishedRow(RUN), PublishedRow({**RUN, "date": "2026-10"})]))
-    assert {row.day for row in pairs} == {"2026-11-23", "2026-11-24", "2026-11-27", "2026-11-28"}
+    assert {row.day for row in pairs} == forecast_days()
     for row in pairs:
         assert row.measured == 140.0
         assert row.gpu == "RTX 3090"
