@@ -116,14 +116,21 @@ def listed(extra: str) -> frozenset[str]:
     return frozenset(named - {"offload-advisor"}) or brought(extra)
 
 
+@cache
+def owners_of_modules() -> dict[str, set[str]]:
+    """Installed packages by the modules that they bring; the list of every package's files is read
+    for it.
+    """
+    return {
+        module: {str(canonicalize_name(owner)) for owner in owners}
+        for module, owners in packages_distributions().items()
+    }
+
+
 def modules(packages: frozenset[str]) -> list[str]:
     """Modules of packages that the core does not bring."""
     absent = packages - brought("")
-    return sorted(
-        module
-        for module, owners in packages_distributions().items()
-        if {canonicalize_name(owner) for owner in owners} & absent
-    )
+    return sorted(module for module, owners in owners_of_modules().items() if owners & absent)
 
 
 def without(
