@@ -25,6 +25,8 @@ class RamTier(StrEnum):
 
 MAPPED = "mapped"
 """Way in which an engine reads a drive that takes a page fault for each few pages of a file."""
+CHECKPOINT = "mxfp4"
+"""Files of an engine that reads a maker's checkpoint with experts of 4 bits and all else of 16."""
 MEASURED = "measured"
 """Link share of an engine that times its cores and its link at the start, and divides by them."""
 
@@ -41,9 +43,7 @@ class TieredEngine:
     since: str  # month of the first report; empty where unknown
     licence: str  # SPDX name; empty where unknown
     models: str  # pattern of the models that it runs
-    # files that it reads: gguf, int4 (its own), exl3, safetensors, or mxfp4, a checkpoint with
-    # experts of 4 bits and all else of 16
-    files: str
+    files: str  # files that it reads: gguf, int4 (its own), exl3, safetensors or `CHECKPOINT`
     systems: str  # operating systems, separated by semicolons
     vendors: str  # vendors of GPUs, separated by semicolons; `NO_GPU` where it needs none
     vulkan: str  # those of them on which Vulkan shaders compute; on others CUDA, HIP, SYCL or Metal
@@ -85,6 +85,11 @@ class TieredEngine:
     def fixed_vram(self) -> float:
         """VRAM beside weights and cache, of the first GPU [B]."""
         return self.vram_fixed_gib * GIB
+
+    @property
+    def reads_checkpoint(self) -> bool:
+        """Whether the engine reads a maker's checkpoint as it is."""
+        return self.files == CHECKPOINT
 
     @property
     def mapped(self) -> bool:

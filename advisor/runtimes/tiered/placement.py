@@ -260,12 +260,11 @@ def _placed(
     }
     dense = everything
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        dense = np.asarray(held.dense)[..., None] * everything
         far = np.asarray(beyond_memory(engine, held.vram, held.ram))
-        weights[Location.DISK] = {
-            **all_of(everything - dense),
-            Group.ROUTED_EXPERTS: far[..., None] * everything,
-        }
+        weights[Location.DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
+    if strategy is PlacementStrategy.NVME_OFFLOAD and engine.streams_dense:
+        dense = np.asarray(held.dense)[..., None] * everything
+        weights[Location.DISK] = {**all_of(everything - dense), **weights[Location.DISK]}
     if not on_gpu:
         weights[Location.RAM] = {**all_of(dense), **weights[Location.RAM]}
     fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)

@@ -28,7 +28,7 @@ from advisor.units import GIB, MIB
 
 ENGINE = "tiers"  # name of the program whose placement and schedule all of them use
 INT4 = "AWQ"  # format with the bytes of 4-bit integers in groups, as engines' own files have
-CHECKPOINT = "MXFP4-hf"  # format of a checkpoint with experts of 4 bits and all else of 16
+MXFP4 = "MXFP4-hf"  # format of a checkpoint with experts of 4 bits and all else of 16
 
 
 @cache
@@ -87,8 +87,8 @@ def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:
         return loaded_format_of("llama.cpp", "as ExLlamaV3's bits, since it does not take")(
             form, machine
         )
-    if engine.files == "mxfp4":
-        own = CHECKPOINT
+    if engine.reads_checkpoint:
+        own = MXFP4
         reason = f"as its maker published it, since {engine.name} reads that checkpoint"
     else:
         own = INT4
