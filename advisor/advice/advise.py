@@ -26,18 +26,22 @@ from advisor.advice.decision import (
     rival_of,
     serves,
     thinking_off,
+    within_of,
 )
 from advisor.advice.edits.changes import SAME_TEXT, faster_changes
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.estimates import title_of
-from advisor.advice.finder.runnable import FOR_CODE, best_rated, models_tried
+from advisor.advice.finder.runnable import FOR_CODE, Runnable, best_rated, models_tried
 from advisor.advice.prices.price import Price, priced_name
 from advisor.advice.readers import readers
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
     BOUGHT,
+    NOTABLE,
     Choice,
+    begins_late,
     choice_of,
+    is_bought,
     reads_drive,
     why,
     why_not,
@@ -45,7 +49,7 @@ from advisor.advice.table.choice import (
 from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option, OptionKind, Question, as_rented
 from advisor.advice.table.options import changes, keep, machine_speed, options
-from advisor.advice.table.permitted import permitted
+from advisor.advice.table.permitted import permitted, why_not_permitted
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.advice.table.timed_machines import VALUED, cardless
@@ -132,7 +136,8 @@ def advise(
     kept = speed_of(together) if together else None
     if other:
         kept = None if nothing else machine_speed(question)
-    options_found = permitted(options(question, kept, () if other else edits), wants)
+    every_option = options(question, kept, () if other else edits)
+    options_found = permitted(every_option, wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
     users = float(work.users) if session is None else 1.0
     demand = demand_of(users, money, wants).beside(options_found[0])
@@ -145,10 +150,10 @@ def advise(
     case = _completed(case, question, wants, chosen, session)
     case = _with_setting_for_all(case, question, described, session)
     case = _with_fleets(case, question, request, None if other else best)
+    case = replace(case, beyond=_beyond(case, every_option))
     decision = decide(case)
-    decision = replace(
-        decision, rival=rival_of(case, decision), drawback=cheaper_of(case, decision)
-    )
+    decision = replace(decision, rival=rival_of(case, decision), within=within_of(case, decision))
+    decision = replace(decision, drawback=cheaper_of(case, decision))
     choice = _choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
@@ -268,9 +273,13 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situ
     judged = without_thinking(options_found) if stops else list(options_found)
     step = free_step(judged, money.reading_tps)
     choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
+    for_thought = None
     if stops:
-        choice = as_they_think(choice, judged, options_found)
         step = free_step(options_found, money.reading_tps)
+        thinking = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
+        for_thought = thinking.safe
+        choice = as_they_think(choice, judged, options_found)
+        choice = _kept_thinking(choice, thinking)
     case = Situation(
         options=options_found,
         judged=judged,
@@ -278,6 +287,7 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situ
         demand=demand,
         reading_tps=money.reading_tps,
         step=step,
+        for_thought=for_thought,
         instead=instead,
     )
     if not stops or case.kept.speed is None:
@@ -286,6 +296,40 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situ
     if not serves(stopped, money.reading_tps):
         stopped = thinking_off(case.best_kept)
     return replace(case, stopped=stopped)
+
+
+def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
+    """The choice, which says whether something is bought, with what is bought as the model thinks:
+    nobody should have to give that up on what is new.
+    """
+    safe = thinking.safe
+    if choice.safe is None or choice.safe.is_free_setting:
+        return choice
+    if safe is None or safe.is_free_setting:
+        return choice
+    return replace(choice, safe=safe, reason=thinking.reason)
+
+
+def _beyond(case: Situation, every: Sequence[Option]) -> Option | None:
+    """Cheapest purchase that holds the model and is dearer than the budget, where nothing within it
+    does; None elsewhere.
+    """
+    budget = case.demand.wants.max_usd
+    if budget is None or not case.holds_nothing:
+        return None
+    if any(is_bought(option) and not option.odd for option in case.options):
+        return None
+    able = [
+        option
+        for option in every
+        if option.kind in BOUGHT
+        and option.dated
+        and not option.odd
+        and not reads_drive(option)
+        and option.paid_first > budget
+        and not why_not_permitted(option, replace(case.demand.wants, max_usd=None))
+    ]
+    return min(able, key=lambda option: option.paid_first, default=None)
 
 
 def _sale(question: Question, kept: Option) -> Option | None:
@@ -390,13 +434,23 @@ def _choice(case: Situation, decision: Decision) -> Choice:
     if choice.safe is not None and decision.rule == SWITCH_OFF:
         return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
     if choice.safe is None and _beyond_the_budget(case):
-        return replace(choice, reason="Nothing within your budget makes it faster.")
+        return replace(choice, reason=_too_dear(case))
     return choice
+
+
+def _too_dear(case: Situation) -> str:
+    """Why nothing is bought within a budget, and the least that would have to be paid."""
+    option = case.beyond
+    budget = money_words(case.demand.wants.max_usd or 0.0)
+    if option is None:
+        return "Nothing within your budget makes it faster."
+    least = f"{option.name}, for {money_words(option.paid_first)}"
+    return f"Nothing within {budget} holds it: the least that does is {least}."
 
 
 def _beyond_the_budget(case: Situation) -> bool:
     """Whether somebody who waits states a budget, and nothing is bought for it."""
-    bought = any(option.kind in BOUGHT for option in case.options)
+    bought = any(is_bought(option) and not option.odd for option in case.options)
     stated = case.demand.wants.max_usd is not None
     return stated and not bought and not serves(case.kept, case.reading_tps)
 
@@ -413,11 +467,19 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
     nouns = (question.model, question.machine, question.work)
     least = max(reading, WORTH_TRYING * kept.decode)
     another = best_rated(*nouns, least, as_well=True, for_code=for_code)
+    if another is not None and begins_late(kept) and not _sooner(another, kept):
+        another = None
     closest = None
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
     if another is None and (lost or _waits_for_nothing_else(case)):
         closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
     return replace(case, another=another, closest=closest, model=question.model.name)
+
+
+def _sooner(row: Runnable, kept: Option) -> bool:
+    """Whether another model answers notably sooner than what is kept, prompt included."""
+    seconds = row.speed.first_token + kept.use.generated / row.speed.decode
+    return kept.answer_seconds >= NOTABLE * seconds
 
 
 def _waits_for_nothing_else(case: Situation) -> bool:

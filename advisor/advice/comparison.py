@@ -77,7 +77,7 @@ class Comparison:
     @property
     def named(self) -> tuple[Option, ...]:
         """Options that sentences name, which every table shows."""
-        further = (self.in_question, self.decision.drawback)
+        further = (self.in_question, self.decision.drawback, self.decision.within)
         return (*self.choice.named, *(option for option in further if option is not None))
 
     @lazy
@@ -140,6 +140,8 @@ class Comparison:
             clear = option.pays and not self.decision.close
             return turning.what_changes(option) if clear else ""
         if not option.pays:
+            if self.decision.within is not None:
+                return ""  # what is named beside the decision is another one
             return self._beside_the_step(option)
         if self.decision.model is None or option.odd or self._is_undone(option):
             return ""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.table.choice import (
     BOUGHT,
+    DOUBLED,
     FASTER,
     FEW_HOURS,
     HALF_AN_HOUR_A_DAY,
@@ -22,6 +23,7 @@ from advisor.advice.table.choice import (
     RENT_LESS,
     Choice,
     begins_late,
+    is_bought,
     reads_along,
     reads_drive,
     sensible,
@@ -60,6 +62,10 @@ class Situation:
     judged: Sequence[Option] = ()
     step: Option | None = None  # best free setting of this machine, thinking as it is wanted
     stopped: Option | None = None  # the same with thinking off; None where that is no choice
+    # purchase that is worth it if the model thinks as it does by itself; None where thinking is no
+    # choice, or nothing is
+    for_thought: Option | None = None
+    beyond: Option | None = None  # cheapest purchase that runs the model and is beyond the budget
     together: Option | None = None  # several answers at the same time on this machine
     # free setting with which this machine answers every user of a team; None where it does so
     # already, or none does
@@ -90,6 +96,13 @@ class Situation:
     def best_kept(self) -> Option:
         """Option of the present machine at its best free setting."""
         return self.step or self.kept
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether the memory of the present machine does not hold the model, even at its best free
+        setting.
+        """
+        return self.best_kept.speed is None or reads_drive(self.best_kept)
 
     @property
     def apis(self) -> list[Option]:
@@ -200,6 +213,8 @@ class Decision:
     rival: Option | None = None
     # purchase for notably less that does as much, and that an expert finds odd; None without one
     drawback: Option | None = None
+    # purchase that is named beside a free decision: within a budget, or for thought; None without
+    within: Option | None = None
 
     @property
     def rests_on_demand(self) -> bool:
@@ -336,10 +351,13 @@ def _thoughtless(case: Situation) -> Option | None:
 
 def _hours_saved(case: Situation) -> Option | None:
     """A purchase that saves hours of a month beside every free setting, thinking off too; half an
-    hour a day where who states no budget waits for nothing that is felt.
+    hour a day where who states no budget waits for nothing that is felt; for a stated budget one
+    that holds a model that does not fit in memory now.
     """
     waits = not serves(case.best_kept, case.reading_tps)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
+    if case.holds_nothing and case.demand.wants.max_usd and case.choice.safe is not None:
+        return _or_api(case, case.choice.safe)
     if case.choice.saves < least or _as_good_model(case, least):
         return None
     return _or_api(case, case.choice.safe)
@@ -494,20 +512,45 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
         return None
     if decision.option is not None and decision.option.kind is OptionKind.API:
         return None
-    bought = decision.option is not None and decision.option.kind in BOUGHT
+    bought = decision.option is not None and is_bought(decision.option)
     factor = FELT if bought else 1.0 / FELT
     kept = _scaled(case.judged[0], factor)
     step = None if case.step is None else _scaled(case.step, factor)
     rows = [
         replace(judged, kept=kept)
         for option, judged in zip(case.options[1:], case.judged[1:], strict=False)
-        if (option is decision.option if bought else judged.kind in BOUGHT and not judged.odd)
+        if (option is decision.option if bought else is_bought(judged) and not judged.odd)
     ]
     replies = kept.use.money.replies_per_day / factor
     able = worth_buying([kept, *rows], case.reading_tps, replies, step)
     if bought:
         return None if able else case.kept
     return sensible(able)
+
+
+def within_of(case: Situation, decision: Decision) -> Option | None:
+    """Purchase that is named beside a decision that costs nothing: the one that is worth its price,
+    also if the model is to think as it does by itself; where somebody states a budget and a free
+    setting is no ease, the best one that writes twice as fast. None without one.
+    """
+    decided = decision.option
+    free = decided is not None and decided.is_free_setting
+    if case.demand.crowd is not Crowd.PEOPLE or not (free or decision.model is not None):
+        return None
+    worth = case.choice.safe or case.for_thought
+    if worth is not None and worth.is_free_setting:
+        worth = None
+    budget = case.demand.wants.max_usd
+    if worth is not None or budget is None:
+        return worth
+    now = case.best_kept if decided is None else decided
+    if now.decode >= AT_EASE * case.reading_tps:
+        return None
+    from advisor.advice.table.buys import buys  # loaded only for a budget
+
+    least = max(case.reading_tps, DOUBLED * now.decode)
+    best = buys(case.options, least, budget, None, case.step).best
+    return best if best is not None and best.pays else None
 
 
 CHEAPER = 0.75
@@ -532,13 +575,15 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
         and many_run(option.bought, _had(case))
     ]
     decided = decision.option
-    if decided is not None and decided.kind in BOUGHT:
+    if decided is not None and is_bought(decided):
         most = CHEAPER * (decided.upfront or 0.0)
         able = [each for each in odd if (each.upfront or 0.0) <= most]
         able = [each for each in able if _does_as_much(case, each, decided)]
         return min(able, key=lambda each: (len(each.odd), each.upfront or 0.0), default=None)
     budget = case.demand.wants.max_usd
     if not budget or case.choice.safe in case.options or case.demand.crowd is not Crowd.PEOPLE:
+        return None
+    if decision.within is not None or serves(case.best_kept, case.reading_tps):
         return None
     least = max(case.reading_tps, NOTABLE * case.best_kept.decode)
     if any(

@@ -75,7 +75,8 @@ def test_a_typed_rate_comes_before_the_one_on_record(capsys) -> None:
 @pytest.mark.parametrize(
     ("word", "name"),
     [("dock=110", "dock"), ("PSU=90", "psu"), ("framework desktop 64gb=1800",
-     "Framework Desktop 64GB"), ("4090=1500", "RTX 4090")],
+     "Framework Desktop, 64 GB, with 2 TB (Radeon 8060S (Ryzen AI Max+ 395))"),
+     ("4090=1500", "RTX 4090")],
 )  # fmt: skip
 def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
     assert money_of("--own-price", word).own_price[0][0] == name

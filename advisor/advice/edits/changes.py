@@ -32,7 +32,6 @@ from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.runtimes.compare import decode_tps
 from advisor.units import GIB, KIB, MIB, number
-from advisor.units import memory as memory_words
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats suggested in place of larger ones, largest first."""
@@ -277,11 +276,16 @@ def _feed_forward(best: Estimate) -> Edits:
 
 
 def _split_by_itself(best: Estimate) -> Edits:
-    """As much in the GPUs as fits, in place of a split that somebody states."""
+    """As much in the GPUs as fits, in place of a split that somebody states; of experts what does
+    not fit stays in RAM.
+    """
     now = best.settings
     if now.states_layers and best.machine.gpus:
         after = replace(now, gpu_layers=None, cpu_moe=None, cpu_ffn=None, counts_head=False)
         words = "as many layers in the GPU as fit"
+        if best.model.has_experts:
+            words = "all layers in the GPU, in RAM only the experts that do not fit"
+        words = f"{words} (--gpu-layers left open)"
         yield Edit(words=words, cost=SAME_TEXT, changes={"settings": after})
 
 
@@ -326,7 +330,7 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
     if roomier is not None:
         size = float(roomier.host.memory.value)
         what = "what the GPU does not" if machine.gpus else "the model"
-        words = f"{memory_words(size)} of RAM, to hold {what}"
+        words = f"{size / GIB:,.0f} GB of RAM, to hold {what}"
         yield _on(roomier, words, YOUR_PRICE, part="ram", ram=size)
     if machine.disk is not None and machine.form in TAKES_DRIVES:
         striped = scaled(machine, "disk.sequential", 2.0)

@@ -69,6 +69,7 @@ class Edit:
     of_prompt: bool = False  # it reads prompts sooner, and writes as before
     # what its format loses over the present one [nats]; None where more than people accept
     loss: float | None = None
+    unreported: bool = False  # an engine that nobody but its makers reported on the card
 
     @property
     def of_format(self) -> bool:

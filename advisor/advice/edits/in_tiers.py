@@ -10,7 +10,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.runtimes import compared
 from advisor.runtimes.compare import decode_tps
-from advisor.runtimes.tiered.runtimes import adoption
+from advisor.runtimes.tiered.runtimes import adoption, is_reported_on
 
 SAME_MODEL = "the same model in "  # beginning of the words of such a change
 
@@ -28,12 +28,13 @@ def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
         words=f"{SAME_MODEL}{fastest.runtime.name}",
         cost=what_it_asks(fastest),
         changes={"runtime": fastest.runtime, "settings": Settings()},
+        unreported=not _is_reported(fastest),
     )
 
 
 def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
-    """Estimate of a model in the fastest engine with experts in tiers; None where none of them runs
-    it.
+    """Estimate of a model in the fastest engine with experts in tiers that people reported on the
+    machine's card, else in the fastest of all; None where none of them runs it.
 
     Each engine is in its first placement that fits.
 
@@ -44,7 +45,14 @@ def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
     tried = (
         _first(before, runtime) for runtime in compared(machine, before.model) if runtime.in_tiers
     )
-    return max(filter(None, tried), key=decode_tps, default=None)
+    return max(
+        filter(None, tried), key=lambda each: (_is_reported(each), decode_tps(each)), default=None
+    )
+
+
+def _is_reported(estimate: Estimate) -> bool:
+    """Whether people reported an estimate's engine on its card."""
+    return is_reported_on(estimate.runtime.key, estimate.machine)
 
 
 def _first(before: Estimate, runtime: Runtime) -> Estimate | None:

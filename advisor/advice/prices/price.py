@@ -100,7 +100,31 @@ def priced_name(text: str) -> str:
     """
     kinds = (row.part for row in host_part_rows())
     names = {name.casefold(): name for name in (*kinds, *tables.machines_for_sale())}
-    return names.get(text.strip().casefold()) or GPUS.find(text).name
+    exact = names.get(text.strip().casefold())
+    if exact is not None:
+        return exact
+    machines = machines_called(text)
+    if len(machines) == 1:
+        return machines[0]
+    return GPUS.find(text).name
+
+
+SIZE = re.compile(r"(\d+)\s*([gt]b)\b")  # size of a memory or drive in a name
+
+
+def machines_called(text: str) -> list[str]:
+    """Names of machines for sale that hold every word of a text, in any order: "Mac Studio M5 Max"
+    has several sizes; none for a text of digits or none.
+    """
+    wanted = _words(text)
+    if not wanted or all(word.isdigit() for word in wanted):
+        return []
+    return [name for name in tables.machines_for_sale() if wanted <= _words(name)]
+
+
+def _words(name: str) -> set[str]:
+    """Words of a machine's name, a size as one word."""
+    return set(re.findall(r"[\w+-]+", SIZE.sub(r"\1\2", name.casefold())))
 
 
 @cache

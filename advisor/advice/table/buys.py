@@ -7,10 +7,8 @@ finds odd, that reads the model from the drive, or whose price is older than hal
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from advisor.advice.table.choice import BOUGHT, NOTABLE, reads_drive
+from advisor.advice.table.choice import NOTABLE, is_bought, reads_drive
 from advisor.advice.table.option import Option, OptionKind
-
-INTO = (OptionKind.ADD, OptionKind.REPLACE)  # what goes into the present machine
 
 
 class Buys(NamedTuple):
@@ -47,7 +45,7 @@ def buys(
     now = (step or options[0]).decode
     able = [option for option in _sound(options) if option.decode >= max(least, NOTABLE * now)]
     if most_usd is not None:
-        able = [option for option in able if (option.upfront or 0.0) <= most_usd]
+        able = [option for option in able if option.paid_first <= most_usd]
     best = safe if safe is not None and any(safe is each for each in able) else None
     return Buys(
         best=best or min(able, key=_rank, default=None),
@@ -71,7 +69,7 @@ def _sound(options: Iterable[Option]) -> list[Option]:
     return [
         option
         for option in options
-        if option.kind in BOUGHT
+        if is_bought(option)
         and option.speed is not None
         and not option.speed.waiting
         and option.upfront is not None
@@ -85,4 +83,4 @@ def _sound(options: Iterable[Option]) -> list[Option]:
 def _rank(option: Option) -> tuple[bool, bool, float]:
     """Sort key: the whole model in the GPUs, into the present machine, then price by speed."""
     part = option.speed is None or not option.speed.whole
-    return part, option.kind not in INTO, (option.upfront or 0.0) / option.decode
+    return part, option.kind is OptionKind.MACHINE, (option.upfront or 0.0) / option.decode

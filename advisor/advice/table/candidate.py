@@ -1,29 +1,45 @@
 """Candidate: a purchase that a person names in a question ("is a 3090 worth it?")."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from advisor.advice.prices.power import desktop_parts, parts_for
+from advisor.advice.prices.power import HostPartRow, desktop_parts, parts_for
+from advisor.advice.prices.price import machines_called
 from advisor.advice.table import timed_machines
 from advisor.advice.table.choice import BOUGHT, worth_buying
 from advisor.advice.table.option import Option, OptionKind, Question, by_comparison
-from advisor.advice.table.options import machine_speed, odd_about, purchase, refusal
+from advisor.advice.table.options import (
+    cost_of_keeping,
+    has_lapsed,
+    machine_speed,
+    odd_about,
+    purchase,
+    ram_price,
+    refusal,
+)
 from advisor.advice.table.permitted import why_not_permitted
 from advisor.advice.table.thought import without_thinking
 from advisor.errors import InputError, UnknownName
 from advisor.formatting import counted
 from advisor.machine import from_spec
+from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.request.wants import Wants
+from advisor.units import GIB
 
 MOST = 5  # candidates of a request, each of which is timed
 UNKNOWN = (
     "no card and no machine on sale is called that; names are such as RTX 3090, 2x RTX 5060 Ti "
-    "16GB, DGX Spark."
+    "16GB, DGX Spark, 64 GB of RAM."
 )
+OF_RAM = re.compile(
+    r"(\+|another )?\s*(\d+) ?gb (more )?(?:of )?(?:ram|memory|ddr\d)( more)?", re.I
+)
+"""Name of RAM: "64 GB of RAM" in all, "+32 GB RAM" or "32 GB more RAM" beside what there is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +53,9 @@ class Candidate:
     # the same without thinking, where the model can stop; None where it cannot
     worth_without: bool | None = None
     silent: Option | None = None  # its best purchase without thinking; None likewise
+    # waiting of a month that it saves beside the best free setting, without thinking where that
+    # may be off [h]; None where it is not known
+    saves: float | None = None
 
     @property
     def best(self) -> Option | None:
@@ -69,7 +88,10 @@ def _candidate(
     name: str, question: Question, options: Sequence[Option], wants: Wants, step: Option | None
 ) -> Candidate:
     cards = _cards(name)
-    rows = [option for option in options[1:] if _is_it(option, name, cards)]
+    machines = () if cards else tuple(machines_called(name))
+    rows = [option for option in options[1:] if _is_it(option, machines, cards)]
+    if not rows and not cards:
+        rows = [replace(option, kept=options[0]) for option in _of_other_names(question, name)]
     if cards and not any(option.kind is not OptionKind.RENT for option in rows):
         rows += [replace(option, kept=options[0]) for option in _made(question, cards)]
     if not rows:
@@ -106,14 +128,55 @@ def _cards(name: str) -> tuple[Gpu, ...]:
     return ()
 
 
-def _is_it(option: Option, name: str, cards: Sequence[Gpu]) -> bool:
-    """Whether an option buys or rents what a name says."""
+def _of_other_names(question: Question, name: str) -> Iterator[Option]:
+    """RAM of a size, and a whole machine that nobody sells now, or that a limit rules out, by its
+    name.
+    """
+    ram = OF_RAM.fullmatch(name.strip())
+    if ram is not None:
+        yield from _ram(question, ram)
+        return
+    sold = [called for called in machines_called(name) if not has_lapsed(question, called)]
+    for called in sold:
+        machine = timed_machines.whole_machines()[called]
+        yield from _timed(question, OptionKind.MACHINE, called, machine, machine.gpus, whole=True)
+    if sold:
+        return
+    with suppress(InputError, UnknownName):
+        machine = machine_by_name(name)
+        if machine.unified and not machine.rented:
+            yield from _timed(question, OptionKind.MACHINE, name, machine, machine.gpus, whole=True)
+
+
+def _ram(question: Question, named: re.Match[str]) -> Iterator[Option]:
+    """More RAM in the present machine; nothing for a machine whose memory is soldered to it."""
+    machine = question.machine
+    present = float(machine.host.memory.value)
+    more = any(named.group(part) for part in (1, 3, 4))
+    size = float(named.group(2)) * GIB + (present if more else 0.0)
+    if not question.ownership.owned or machine.unified or size <= present:
+        return
+    host = replace(machine.host, memory=replace(machine.host.memory, value=size))
+    roomier = replace(machine, host=host)
+    speed = machine_speed(replace(question, machine=roomier))
+    if speed is None:
+        return
+    price = ram_price(question, size)
+    cost = replace(
+        cost_of_keeping(question, speed), purchase=float(question.use.spread(price.usd or 0.0))
+    )
+    name = f"{size / GIB:,.0f} GB of RAM"
+    yield question.option(OptionKind.CHANGE, name, speed, cost, price, machine=roomier)
+
+
+def _is_it(option: Option, machines: Sequence[str], cards: Sequence[Gpu]) -> bool:
+    """Whether an option buys or rents some cards, or one of some machines."""
     if option.kind not in (*BOUGHT, OptionKind.RENT):
         return False
     bought = [card.name for card in option.bought]
     wanted = [card.name for card in cards]
     if not cards:
-        return option.kind is OptionKind.MACHINE and name.casefold() in option.name.casefold()
+        return option.kind is OptionKind.MACHINE and option.name in machines
     if option.kind is OptionKind.RENT:
         return set(bought) == set(wanted)
     return bought == wanted
@@ -151,14 +214,23 @@ def _beside(question: Question, present: tuple[Gpu, ...], cards: tuple[Gpu, ...]
 
 
 def _timed(
-    question: Question, kind: OptionKind, name: str, machine: Machine, cards: tuple[Gpu, ...]
+    question: Question,
+    kind: OptionKind,
+    name: str,
+    machine: Machine,
+    cards: tuple[Gpu, ...],
+    *,
+    whole: bool = False,
 ) -> Iterator[Option]:
-    """A purchase with its speed, where the machine with it runs the model."""
+    """A purchase with its speed, where the machine with it runs the model; a machine may be sold
+    whole.
+    """
     speed = machine_speed(replace(question, machine=machine))
     if speed is None:
         return
+    parts: tuple[HostPartRow, ...] = ()
     if kind is OptionKind.MACHINE:
-        parts = desktop_parts(cards)
+        parts = () if whole else desktop_parts(cards)
     else:
         present = question.machine.gpus
         parts = parts_for(question.ownership.form, present, machine.gpus, slots(machine))
@@ -175,10 +247,23 @@ def _judged(candidate: Candidate, kept: Option, wants: Wants, step: Option | Non
     rows = [replace(kept, kept=None), replace(best, kept=kept)]
     worth = _is_worth(rows, step)
     if not (wants.may_stop_thinking and kept.use.money.thinking_tokens):
-        return replace(candidate, worth=worth)
+        return replace(candidate, worth=worth, saves=_saved(rows, step))
     silent = without_thinking(rows)
     free = None if step is None else without_thinking([step])[0]
-    return replace(candidate, worth=worth, worth_without=_is_worth(silent, free), silent=silent[1])
+    return replace(
+        candidate,
+        worth=worth,
+        worth_without=_is_worth(silent, free),
+        silent=silent[1],
+        saves=_saved(silent, free),
+    )
+
+
+def _saved(rows: Sequence[Option], step: Option | None) -> float | None:
+    """Waiting of a month that the second of two options saves beside the first at its best free
+    setting [h].
+    """
+    return replace(rows[1], kept=step or rows[0]).hours_saved
 
 
 def _is_worth(rows: Sequence[Option], step: Option | None) -> bool:

@@ -32,7 +32,7 @@ RENT_SAVED = 250.0
 month [USD]."""
 SHORTER = 1.25
 """Factor by which waiting must fall to be worth a purchase where hours are saved: beyond the error
-of predictions (`FELT`)."""
+of predictions (`FELT`); `NOTABLE` for another machine, to which everything moves."""
 DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
 HALF_AN_HOUR_A_DAY = 15.0
 """Waiting that a purchase saves in a month from which it is noticed whatever its speed, and bought
@@ -111,7 +111,8 @@ def worth_buying(
 ) -> list[Option]:
     """Purchases that people would make, beside the present machine or a free change of it.
 
-    They are those that write as fast as one reads; where there are none, slower ones.
+    They are those that write as fast as one reads at the low end of their range; where there are
+    none, those that likely do, then slower ones.
     """
     now = free or options[0]
     enough = reads_along(now, reading_tps)
@@ -123,10 +124,22 @@ def worth_buying(
         and not _too_dear(option, replies_per_day, now)
         and _notable(option, now, enough=enough)
         and option.decode >= min(now.decode, FASTER * reading_tps)
-        and (free is None or _cautious(option) < _cautious(free))
+        and _costs_less(option, now)
     ]
+    surely = [option for option in usual if option.speed and option.speed.low >= reading_tps]
+    if surely:
+        return surely
     along = [option for option in usual if option.decode >= reading_tps]
     return along or [option for option in usual if option.decode >= reading_tps / 3]
+
+
+def _costs_less(option: Option, now: Option) -> bool:
+    """Whether a purchase costs less, waiting at its lower worth included, than what is kept at its
+    best free setting; what is not in memory now is no measure.
+    """
+    if now.with_waiting is None or reads_drive(now):
+        return True
+    return _cautious(option) < _cautious(now)
 
 
 def sensible(reached: Sequence[Option]) -> Option | None:
@@ -193,13 +206,18 @@ def begins_late(option: Option) -> bool:
     return option.speed is not None and option.speed.first_token >= LATE
 
 
+def is_bought(option: Option) -> bool:
+    """Whether an option costs money once: cards, a machine, or a part such as more RAM."""
+    paid = option.kind is OptionKind.CHANGE and (option.upfront or 0.0) > 0
+    return option.kind in BOUGHT or paid
+
+
 def _able(options: Sequence[Option]) -> Iterator[Option]:
     """What can be bought and leaves more; for who rents a machine, smaller ones to rent."""
     cost = options[0].cost
     rented = cost is not None and bool(cost.rent + cost.starts)
     for option in worth_a_word(options):
-        paid = option.kind is OptionKind.CHANGE and (option.upfront or 0.0) > 0
-        if option.kind in BOUGHT or paid or (rented and option.kind is OptionKind.RENT):
+        if is_bought(option) or (rented and option.kind is OptionKind.RENT):
             yield option
 
 
@@ -216,7 +234,8 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     if reads_drive(kept) and not reads_drive(option):
         return True  # from the drive is no more than a hope
     saved = _saved(option, kept)
-    if saved >= FEW_HOURS and _waits_less(option, kept, SHORTER):
+    shorter = NOTABLE if option.kind is OptionKind.MACHINE else SHORTER
+    if saved >= FEW_HOURS and _waits_less(option, kept, shorter):
         return True
     return not enough and _waits_less(option, kept, DOUBLED)
 
@@ -346,7 +365,7 @@ def larger(kept: Option) -> str:
 
 def free_change(options: Sequence[Option]) -> Option | None:
     """Fastest change that costs neither money nor quality and is notably faster, or begins sooner
-    where the first word is late; None for none.
+    where the first word is late, and that people reported; None for none.
     """
     kept = options[0]
     now = kept.decode
@@ -357,6 +376,7 @@ def free_change(options: Sequence[Option]) -> Option | None:
         if option.is_free_setting
         and option.speed is not None
         and not option.loses_quality
+        and not option.unreported
         and option.cost is not None
         and (
             option.speed.decode >= NOTABLE * now

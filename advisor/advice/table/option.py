@@ -72,6 +72,7 @@ class Option:
     loss: float | None = None  # of a change's format over the present one [nats]; None if too much
     overloaded: bool = False  # requests come faster than it answers them
     machines: int = 1  # number of machines that are bought or rented
+    unreported: bool = False  # a free engine that nobody but its makers reported on the card
 
     def __repr__(self) -> str:
         speed = f"{self.decode:.3g} tokens/s" if self.speed else "no speed"
@@ -153,6 +154,15 @@ class Option:
         if self.with_waiting is None or self.cost is None:
             return self.with_waiting
         return self.with_waiting + float(self.cost.margin(self.price.launch_share))
+
+    @property
+    def paid_first(self) -> float:
+        """Amount that is paid before what is owned is sold; less a resale value that somebody
+        stated [USD].
+        """
+        if self.assumed_resale and self.price.usd is not None:
+            return self.price.usd
+        return self.upfront or 0.0
 
     @property
     def per_million_tokens(self) -> float | None:

@@ -22,8 +22,9 @@ from advisor.advice.prices.rows import ApiPriceRow
 from advisor.advice.speeds import Speed, of_numbers
 from advisor.advice.table import timed_machines
 from advisor.advice.table.cost import MonthlyCost
+from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import FREE, Option, OptionKind, Question, rank, rent_on_record
-from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
+from advisor.advice.table.rules import counts_in, installed, is_kit, oddities, ruled_out
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import COUNTS, CardSpeed, TimedCards
 from advisor.cost_model.placement import PlacementStrategy
@@ -38,26 +39,47 @@ from advisor.units import GIB
 def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
     """Options by what they save, with the present machine and its edits."""
     kept = keep(question, now)
-    cards = cards_held(question)
+    edits = tuple(edits)
+    bought = _in_larger_parts(question, now, edits)
+    cards = cards_held(bought)
     others = (
         *changes(question, edits),
-        *added(question, now),
-        *replaced(question, now, cards.holders),
-        *machines(question, now),
-        *desktops(question, cards.holders),
-        *rents(question, cards),
+        *added(bought, now),
+        *replaced(bought, now, cards.holders),
+        *machines(bought, now),
+        *desktops(bought, cards.holders),
+        *rents(bought, cards),
         *apis(question),
     )
     rows = []
+    has_board = question.ownership.owned and is_board(question.machine)
     for option in others:
-        if not refusal(question, option):
-            odd = odd_about(question, option)  # nobody asks for a machine that is odd
-            if odd and option.kind is OptionKind.MACHINE:
-                topic = ""
-            else:
-                topic = option.topic
-            rows.append(replace(option, kept=kept, odd=odd, topic=topic))
+        if refusal(question, option):
+            continue
+        odd = odd_about(question, option)
+        if is_kit(odd) and not has_board:
+            continue
+        topic = option.topic
+        if odd and option.kind is OptionKind.MACHINE:
+            topic = ""  # nobody asks for a machine that is odd
+        rows.append(replace(option, kept=kept, odd=odd, topic=topic))
     return (kept, *sorted(rows, key=rank))
+
+
+def _in_larger_parts(question: Question, now: Speed | None, edits: Iterable[Edited]) -> Question:
+    """The question as purchases are timed: where the first word is late and prompts in larger parts
+    are a free setting, purchases have that setting too.
+    """
+    prompts = next((edit for edit in edits if edit.of_prompt), None)
+    if prompts is None or now is None or now.first_token < LATE:
+        return question
+    return replace(question, work=prompts.changes["work"])
+
+
+def is_board(machine: Machine) -> bool:
+    """Whether a machine is a bare board itself, whose owner may want another."""
+    kit = any("Jetson" in gpu.name for gpu in machine.gpus)
+    return kit or power.BOARD.match(machine.host.name) is not None
 
 
 def cards_here(question: Question) -> TimedCards:
@@ -109,10 +131,11 @@ def odd_about(question: Question, option: Option) -> tuple[str, ...]:
     if not option.bought:
         return ()
     form, machine = _together(question, option)
-    if question.ownership.owned:
+    before: tuple[Gpu, ...] = ()
+    maker = ""
+    if question.ownership.owned and question.machine.gpus:
         before = discrete(question.machine)
-    else:
-        before = ()
+        maker = question.machine.gpus[0].vendor
     odd = oddities(
         form,
         machine,
@@ -120,13 +143,21 @@ def odd_about(question: Question, option: Option) -> tuple[str, ...]:
         option.parts,
         before=before,
         built_anew=option.kind in ANEW,
-        takes_docks=form is Form.MINI and not question.machine.one_pool,
+        takes_docks=form is Form.MINI and _has_port(question.machine),
         users=float(option.use.work.users),
+        maker=maker,
     )
     speed = option.speed
     few = speed is not None and not counts_in(machine, runtime(speed.runtime).engine)
     ran = (f"Few ran {speed.runtime} on it.",) if speed and few else ()
     return tuple(dict.fromkeys((*odd, *_of_old_prices(question, option), *ran)))
+
+
+def _has_port(machine: Machine) -> bool:
+    """Whether a machine that shares its memory usually has a port for a dock: Macs and NVIDIA's
+    drive no card by theirs.
+    """
+    return not machine.one_pool or machine.gpus[0].vendor == "AMD"
 
 
 ANEW = (OptionKind.MACHINE, OptionKind.RENT)
@@ -218,13 +249,21 @@ def changes(question: Question, edits: Iterable[Edited]) -> Iterator[Option]:
         if price.usd:
             cost = replace(cost, purchase=float(question.use.spread(price.usd)))
         yield question.option(
-            OptionKind.CHANGE, edit.words, edit.speed, cost, price, loss=_loss_of(edit)
+            OptionKind.CHANGE,
+            edit.words,
+            edit.speed,
+            cost,
+            price,
+            loss=_loss_of(edit),
+            unreported=edit.unreported,
         )
 
 
 def _loss_of(edit: Edited) -> float | None:
-    """Loss of a free change [nats]; None of one that loses more than people accept."""
-    if not edit.cost.startswith(FREE):
+    """Loss of a free change [nats]; None of one that loses more than people accept, or of an engine
+    that nobody reported on the card.
+    """
+    if edit.unreported or not edit.cost.startswith(FREE):
         return None
     lossless = edit.cost != FREE and not edit.cost.startswith(SOME_QUALITY)
     if lossless:
@@ -239,7 +278,7 @@ def _price(question: Question, edit: Edited) -> Price:
     if edit.cost.startswith(FREE):
         return Price(note=edit.cost)
     if edit.ram:
-        return _memory(question, edit.ram)
+        return ram_price(question, edit.ram)
     if edit.part == FAST_RAM:
         return _faster_memory(question)
     if edit.part:
@@ -257,7 +296,7 @@ others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
 USUAL_MEMORY = "DDR5"  # generation of memory of a processor that the catalogue does not know
 
 
-def _memory(question: Question, size: float) -> Price:
+def ram_price(question: Question, size: float) -> Price:
     """RAM of a size in kits on record for the processor's generation of memory: the largest, and
     for the rest the smallest that holds it [B].
     """
@@ -499,7 +538,7 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
         strategies = IN_MEMORY
     others = np.array(
         [
-            present != machine.name and not _lapsed(question, name)
+            present != machine.name and not has_lapsed(question, name)
             for name, machine in timed_machines.whole_machines().items()
         ]
     )
@@ -515,7 +554,7 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
     ]
 
 
-def _lapsed(question: Question, name: str) -> bool:
+def has_lapsed(question: Question, name: str) -> bool:
     """Whether the price on record of a machine sold whole takes part in no advice any more."""
     row = prices.selling_price(name)
     typed = {typed for typed, _ in question.money.own_price}

@@ -1,16 +1,29 @@
 """Options that a request allows: where texts may go, what may be bought, for how much."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from advisor.advice.table.option import ELSEWHERE, HARDWARE, Option, OptionKind
+from advisor.advice.table.rules import of_makers
 from advisor.request.wants import Condition, Texts, Wants
 
 TOO_DEAR = "dearer than the budget"
 
 
 def permitted(options: Sequence[Option], wants: Wants) -> tuple[Option, ...]:
-    """Options without those that a request rules out; what is kept always stays."""
-    return (options[0], *(each for each in options[1:] if not why_not_permitted(each, wants)))
+    """Options without those that a request rules out; what is kept always stays.
+
+    Who states a maker finds nothing odd about that maker.
+    """
+    able = (each for each in options[1:] if not why_not_permitted(each, wants))
+    return (options[0], *(_of_wanted_maker(each, wants) for each in able))
+
+
+def _of_wanted_maker(option: Option, wants: Wants) -> Option:
+    """An option without what is odd about the maker that somebody wants."""
+    if not wants.maker or not option.odd:
+        return option
+    return replace(option, odd=tuple(each for each in option.odd if not of_makers(each)))
 
 
 def why_not_permitted(option: Option, wants: Wants) -> str:
@@ -34,8 +47,8 @@ def why_not_permitted(option: Option, wants: Wants) -> str:
 
 
 def _is_too_dear(option: Option, wants: Wants) -> bool:
-    """Whether an option costs more at once than somebody wants to pay."""
-    return wants.max_usd is not None and (option.upfront or 0.0) > wants.max_usd
+    """Whether an option costs more at once than somebody wants to pay, before anything is sold."""
+    return wants.max_usd is not None and option.paid_first > wants.max_usd
 
 
 def _of_condition(option: Option, wanted: Condition) -> str:

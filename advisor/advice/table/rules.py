@@ -140,11 +140,28 @@ def counts_in(machine: Machine, engine: str) -> bool:
 
 
 SUPPLY = "office supply"  # rule of supplies that cannot power a card
+KIT = "developer kit"  # rule of bare boards that are no computers for a desk
 
 
 def unpowered(odd: Iterable[str]) -> bool:
     """Whether a purchase is odd because the machine's supply cannot power it."""
-    return any(row.sentence in odd for row in card_rules() if row.rule == SUPPLY)
+    return _names(odd, SUPPLY)
+
+
+def is_kit(odd: Iterable[str]) -> bool:
+    """Whether a purchase is odd because it is a developer's board."""
+    return _names(odd, KIT)
+
+
+def _names(odd: Iterable[str], rule: str) -> bool:
+    """Whether a rule is among what is odd."""
+    sentences = set(odd)
+    return any(row.sentence in sentences for row in card_rules() if row.rule == rule)
+
+
+def of_makers(sentence: str) -> bool:
+    """Whether what is odd is the maker alone: another one, or one whose cards few run."""
+    return sentence.startswith((ANOTHER_MAKER, FEW_RUN))
 
 
 def ruled_out(case: Installed) -> str:
@@ -171,17 +188,18 @@ def oddities(
     built_anew: bool,
     takes_docks: bool = False,
     users: float = 1.0,
+    maker: str = "",
 ) -> Iterator[str]:
     """Sentences on what is odd about buying or renting cards for some users.
 
     Parts of a machine that is built anew are no change; where its kind has a port for a dock, a
-    dock is not odd.
+    dock is not odd. `maker` is that of the GPU one has, also of one inside a processor.
     """
     had = () if built_anew else before
     first = not (before or built_anew)
     for card in {card.name: card for card in cards}.values():
         if not card.unified:
-            yield from _of_makers(card, had)
+            yield from _of_makers(card, had, maker)
         yield from _struck(installed(form, machine, card), firm=False, first=first)
     if users > 1 and any(gpu.name != machine.gpus[0].name for gpu in machine.gpus):
         yield UNLIKE
@@ -227,11 +245,16 @@ def _memory(cards: Iterable[Gpu]) -> float:
     return sum(float(card.memory.value) for card in cards)
 
 
-def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
+ANOTHER_MAKER = "Another maker's card"
+FEW_RUN = "Few run it"
+"""Beginnings of what is odd about a card's maker."""
+
+
+def _of_makers(card: Gpu, had: tuple[Gpu, ...], maker: str = "") -> Iterator[str]:
     """Another maker's card, or one that few run."""
-    same = bool(had) and card.vendor == had[0].vendor
+    same = card.vendor == (had[0].vendor if had else maker)
     if had and not same:
-        yield f"Another maker's card: drivers and engines change with {had[0].vendor}'s."
+        yield f"{ANOTHER_MAKER}: drivers and engines change with {had[0].vendor}'s."
     count = run_by(card.vendor, card.family)
     if count < (MANY_OF_MAKER if same else MANY):
         if count != 1:

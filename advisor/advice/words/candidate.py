@@ -2,9 +2,10 @@
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.table.candidate import Candidate
+from advisor.advice.table.choice import is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.phrases import name_in_place, plain, price_at_once
+from advisor.advice.words.phrases import briefly, name_in_place, plain, price_at_once
 from advisor.formatting import hours as hours_words
 from advisor.formatting import money as money_words
 from advisor.units import number
@@ -50,7 +51,7 @@ def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
         return _of_work(option, advice)
     if advice.options[0].speed is None:
         return f"{_without_it(advice)}: {_taken(candidate, option, advice)}."
-    saves = _saves(candidate)
+    saves = _saves(candidate, advice)
     worth = _taken(candidate, option, advice)
     return f"{saves}: {worth}."
 
@@ -73,37 +74,49 @@ def _of_work(option: Option, advice: Comparison) -> str:
     return f"It {' and '.join(demand.unmet_by(option))}: {NOT_WORTH}."
 
 
-def _saves(candidate: Candidate) -> str:
-    """Waiting that it saves in a month, without thinking where that may be off."""
-    option = candidate.silent or candidate.best
-    saved = option.hours_saved if option is not None else None
+def _saves(candidate: Candidate, advice: Comparison) -> str:
+    """Waiting that it saves in a month beside the best free setting, without thinking where that
+    may be off.
+    """
+    saved = candidate.saves
     if saved is None or saved < FEW_MINUTES:
-        waiting = "no waiting"
+        waiting = "Saves no waiting"
     else:
-        waiting = f"{hours_words(saved)} a month"
+        waiting = f"Saves {hours_words(saved)} a month"
+    if advice.case.step is not None:
+        waiting = f"{waiting} beside {briefly(advice.case.step.name)}"
     if candidate.silent is not None:
-        return f"Saves {waiting} without thinking"
-    return f"Saves {waiting}"
+        return f"{waiting} without thinking"
+    return waiting
 
 
 def _taken(candidate: Candidate, option: Option, advice: Comparison) -> str:
-    """Whether people would buy it: with thinking, without, or never; what comes before it."""
-    if candidate.worth_without is None or candidate.worth == candidate.worth_without:
-        worth = candidate.worth
-        words = WORTH if worth else NOT_WORTH
-    elif candidate.worth:
+    """Whether people would buy it: with thinking, without, or never; the same as the verdict
+    says.
+    """
+    if _is_same(option, advice.decision.option):
+        return WORTH
+    if candidate.worth_without is False and candidate.worth:
         return f"{NOT_WORTH}; with thinking it is"
-    else:
-        return f"{WORTH}; with thinking it is not enough"
-    if not worth and option.pays and advice.case.step is not None:
-        return f"{words} after the free change, {plain(advice.case.step.name)}"
-    if not worth:
-        return f"{words}{_why_not(option)}"
-    return f"{words}{_beside_the_decision(option, advice)}"
+    if not candidate.worth and not candidate.worth_without:
+        if option.pays and advice.case.step is not None:
+            return f"{NOT_WORTH} after the free change, {plain(advice.case.step.name)}"
+        return f"{NOT_WORTH}{_why_not(option)}"
+    return _beside_the_decision(option, advice)
+
+
+def _is_same(option: Option, other: Option | None) -> bool:
+    """Whether two options buy the same."""
+    if other is None or option.kind is not other.kind:
+        return False
+    ram = option.kind is OptionKind.CHANGE and is_bought(option)
+    return option.name == other.name or (ram and option.price.note == other.price.note)
 
 
 def _why_not(option: Option) -> str:
-    """First thing that is odd about it; empty for none."""
+    """That it reads the drive, or the first thing that is odd about it; empty for none."""
+    if reads_drive(option):
+        return ": a part of the model is still read from the drive"
     if not option.odd:
         return ""
     odd = option.odd[0].rstrip(".")
@@ -111,13 +124,20 @@ def _why_not(option: Option) -> str:
 
 
 def _beside_the_decision(option: Option, advice: Comparison) -> str:
-    """Words on the decision, where it is not the candidate."""
-    decided = advice.decision.option
+    """Words on a purchase that would be worth it, beside what is decided for."""
+    decision = advice.decision
+    decided = decision.option
+    if _is_same(option, decision.within):
+        return f"{WORTH} where what is free is not enough"
+    if decision.model is not None:
+        name = decision.model.model.name.rpartition("/")[2]
+        return f"{NOT_WORTH} beside {name}, which is free"
     if decided is None:
-        return " only where nothing free is enough"
-    if decided.kind is option.kind and decided.name == option.name:
-        return ""
-    if decided.kind is OptionKind.CHANGE:
-        return ", after the free change"
+        return f"{NOT_WORTH}: what you have is enough"
+    if decided.is_free_setting:
+        return f"{NOT_WORTH} after the free change, {plain(decided.name)}"
     usd = money_words(decided.upfront or decided.monthly or 0.0)
-    return f"; {plain(decided.name)} for {usd} is the surer choice"
+    if not is_bought(decided):
+        return f"{NOT_WORTH} beside {plain(decided.name)} for {usd} a month"
+    speed = f"{number(decided.decode)} tokens a second"
+    return f"better than now, but {name_in_place(decided)} is the better buy, {speed} for {usd}"

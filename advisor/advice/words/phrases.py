@@ -83,7 +83,9 @@ def hours_rented(option: Option) -> str:
 
 
 def dated(option: Option) -> str:
-    """Remark on an old or launch price; empty for others."""
+    """Remark on an old or launch price; empty for others, and for one that somebody states."""
+    if option.price.stated is not None:
+        return ""
     if option.price.listed:
         return f", its launch price of {option.price.date}"
     if not option.stale:
@@ -105,7 +107,9 @@ def price_at_once(option: Option) -> str:
     """
     usd = option.upfront or 0.0
     left = " left over" if usd < 0 else ""
-    return f"{money_words(abs(usd))}{left}{after_sale(option)}{dated(option)}{stated_price(option)}"
+    first = f"{money_words(option.paid_first)}, " if option.assumed_resale else ""
+    paid = f"{first}{money_words(abs(usd))}{left}{after_sale(option)}"
+    return f"{paid}{dated(option)}{stated_price(option)}"
 
 
 def stated_price(option: Option) -> str:

@@ -1,22 +1,31 @@
-"""Sentences beside a verdict: what is free before a purchase, cards that stand idle, and a cheaper
-purchase with a drawback.
+"""Sentences beside a verdict: what is free before a purchase, where the model lies before and after
+it, the limits that it keeps, cards that stand idle, and a cheaper purchase with a drawback.
 """
 
 from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
+from advisor.advice.estimates import read_there
 from advisor.advice.prices.price import used_value
-from advisor.advice.table.choice import BOUGHT
+from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
+from advisor.advice.table.demand import Crowd
+from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.phrases import duration, name_in_place, plain, price_at_once
+from advisor.advice.words.ways import NOTABLY
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
 from advisor.request.money import discrete
-from advisor.units import number
+from advisor.request.wants import Condition, Texts
+from advisor.units import GIB, memory, number
 
 
 def remarks(advice: Comparison) -> Iterator[str]:
     """Sentences beside a verdict; most verdicts have none."""
     yield from _before_a_purchase(advice)
+    yield from _beside_what_is_free(advice)
+    yield from _of_purchase(advice)
     yield from _idle(advice)
     yield from _with_a_drawback(advice)
 
@@ -33,11 +42,169 @@ def _before_a_purchase(advice: Comparison) -> Iterator[str]:
         yield f"Free first: {plain(best.edit.words)}, {then}."
 
 
+def _beside_what_is_free(advice: Comparison) -> Iterator[str]:
+    """A purchase that is named beside a decision that costs nothing."""
+    option = advice.decision.within
+    if option is None:
+        return
+    name = name_in_place(option, " in place of yours")
+    speed = f"{number(option.decode)} tokens a second"
+    if advice.options[0].speed is not None:
+        speed = (
+            f"{number(option.decode)} instead of {number(advice.options[0].decode)} tokens a second"
+        )
+    yield f"{_why_beside(advice)}: {name}, {speed} for {price_at_once(option)}."
+
+
+def _why_beside(advice: Comparison) -> str:
+    """Why a purchase is named beside a decision that costs nothing."""
+    decision = advice.decision
+    budget = advice.case.demand.wants.max_usd
+    if decision.model is not None:
+        return f"For {advice.question.model.name.rpartition('/')[2]} itself"
+    if decision.within is not advice.case.choice.safe:
+        return "To keep its thinking" if budget is None else f"Within {money_words(budget)}"
+    return "If that is not enough"
+
+
+def _of_purchase(advice: Comparison) -> Iterator[str]:
+    """Where the model lies with what is bought, and before; what its price holds; its limits."""
+    decided = advice.decision.option
+    bought = advice.decision.within
+    if decided is not None and is_bought(decided):
+        bought = decided
+    option = bought or decided
+    if option is None or option.speed is None or advice.case.demand.crowd is not Crowd.PEOPLE:
+        return
+    told = [_placed(advice, option)]
+    if bought is not None:
+        first = _first_word(advice, bought)
+        told += [first, _in_parts(advice, bought), _parts(bought), _limits(advice, bought)]
+    sentences = " ".join(filter(None, told))
+    if sentences:
+        yield sentences
+
+
+def _placed(advice: Comparison, option: Option) -> str:
+    """Where the model lies with an option, and where it lies now."""
+    speed = option.speed
+    if option.kind not in (*BOUGHT, OptionKind.CHANGE) or speed is None or reads_drive(option):
+        return ""
+    now = "" if advice.elsewhere else _outside(advice.best)
+    if speed.whole:
+        return _whole(advice, option, now)
+    if option.is_free_setting:
+        return ""
+    if reads_drive(advice.options[0]):
+        return f"Then memory holds all of it; now {now}."
+    left = _left_in_ram(advice, option) or "a part of it"
+    return f"Then {left} stays in RAM; now {now}." if now else f"Then {left} stays in RAM."
+
+
+def _whole(advice: Comparison, option: Option, now: str) -> str:
+    """That the GPUs hold the whole model with an option; empty for a free setting where they do
+    now.
+    """
+    then = f"Then the whole model lies in {_memory_of(advice, option)}"
+    if now:
+        return f"{then}; now {now}."
+    return "" if option.is_free_setting else f"{then}."
+
+
+def _memory_of(advice: Comparison, option: Option) -> str:
+    """Memory of the GPUs with an option."""
+    machine = option.machine or advice.question.machine
+    if machine.unified:
+        return f"{float(machine.host.memory.value) / GIB:,.0f} GB of shared memory"
+    count = len(machine.gpus)
+    return "the GPU" if count == 1 else f"the {count} GPUs"
+
+
+def _outside(best: Estimate | None) -> str:
+    """Part of the model that lies outside the GPU now; empty where none does."""
+    if best is None:
+        return "it does not run"
+    if best.strategy is PlacementStrategy.NVME_OFFLOAD:
+        return f"{memory(read_there(best))} of it are read from the drive"
+    ram = sum(map(float, best.held.get(Tier.RAM, ())))
+    if best.strategy is not PlacementStrategy.CPU_OFFLOAD or ram < LEAST_NAMED:
+        return ""
+    return f"{memory(ram)} of it lie in RAM" if best.machine.gpus else "it lies in RAM"
+
+
+LEAST_NAMED = 1e8  # part outside the GPU from which it is named [B]
+
+
+def _left_in_ram(advice: Comparison, option: Option) -> str:
+    """Part of the model that stays in RAM with a purchase, in the engine that runs it now."""
+    best = advice.best
+    speed = option.speed
+    if best is None or speed is None or option.machine is None:
+        return ""
+    then = best.again(machine=option.machine, strategy=speed.strategy)
+    if then.refusal or then.placement is None:
+        return ""
+    return memory(sum(map(float, then.held.get(Tier.RAM, ()))))
+
+
+def _first_word(advice: Comparison, option: Option) -> str:
+    """Wait for the first word before and after, where it is long now and notably shorter then."""
+    now = advice.options[0].speed
+    then = option.speed
+    if now is None or then is None or begins_late(advice.options[0]):
+        return ""
+    if now.first_token < LONG_FIRST or now.first_token < NOTABLY * then.first_token:
+        return ""
+    before = duration(now.first_token)
+    return f"The first word comes after {duration(then.first_token)} instead of {before}."
+
+
+def _in_parts(advice: Comparison, option: Option) -> str:
+    """Setting of prompts with which a purchase is counted; empty for the present one."""
+    parts = option.use.work.ubatch
+    if parts == advice.question.work.ubatch:
+        return ""
+    return f"It is counted with prompts in parts of {float(parts):,.0f} tokens (-ub)."
+
+
+LONG_FIRST = 5.0  # wait for the first word from which a purchase's is named beside it [s]
+
+
+def _parts(option: Option) -> str:
+    """Parts beside cards that the price of a purchase holds."""
+    if option.kind is OptionKind.CHANGE:
+        return f"Bought: {option.price.note.partition(' $')[0]}, in place of the present modules."
+    if option.kind is OptionKind.MACHINE:
+        return "Its price is of the whole PC." if option.parts else ""
+    names = [
+        f"{part.name}, {money_words(part.usd)}" for part in option.parts if part.usd is not None
+    ]
+    return f"Its price holds {' and '.join(names)}." if names else ""
+
+
+def _limits(advice: Comparison, option: Option) -> str:
+    """Limits that somebody states, and how a purchase keeps them."""
+    wants = advice.case.demand.wants
+    kept = []
+    if wants.max_usd is not None:
+        kept.append(f"{money_words(option.paid_first)} of {money_words(wants.max_usd)}")
+    if wants.max_watts is not None:
+        watts = sum(card.board_power or 0.0 for card in option.bought)
+        kept.append(f"{watts:,.0f} of {wants.max_watts:,.0f} W")
+    if wants.maker:
+        kept.append(f"by {wants.maker}")
+    if wants.condition is not Condition.ANY:
+        kept.append(str(wants.condition))
+    if wants.texts is Texts.HOUSE:
+        kept.append("nothing leaves the house")
+    return f"Your limits are kept: {', '.join(kept)}." if kept else ""
+
+
 def _idle(advice: Comparison) -> Iterator[str]:
     """Cards of one's own that the best placement leaves out."""
     best = advice.best
     decided = advice.decision.option
-    buys = decided is not None and decided.kind in BOUGHT
+    buys = decided is not None and is_bought(decided)
     owned = advice.question.ownership.owned and not advice.elsewhere
     if best is None or best.arrangement is None or buys or not owned:
         return
@@ -59,7 +226,7 @@ def _with_a_drawback(advice: Comparison) -> Iterator[str]:
     if option is None:
         return
     decided = advice.decision.option
-    bought = decided is not None and decided.kind in BOUGHT
+    bought = decided is not None and is_bought(decided)
     budget = money_words(advice.case.demand.wants.max_usd or 0.0)
     start = "Cheaper, with a drawback" if bought else f"Within {budget}, with a drawback"
     name = name_in_place(option, " in place of yours")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from advisor.advice.comparison import Comparison
+from advisor.advice.estimates import read_there
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
@@ -19,7 +20,7 @@ from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import briefly, duration, name_in_place, plain
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
@@ -316,18 +317,11 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
     if level is Judgement.THINKS:
         return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
     nearly = level is Judgement.DRIVE and best.bottleneck != Route.PAGED.limit
-    if nearly and _read_there(best) >= LEAST_NAMED:
-        return NEARLY_FITS.format(level, memory_words(_read_there(best)), speed)
+    if nearly and read_there(best) >= LEAST_NAMED:
+        return NEARLY_FITS.format(level, memory_words(read_there(best)), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)
     return GIVES[level].format(level, speed)
-
-
-def _read_there(best: Estimate) -> float:
-    """Part of a model on the drive that the RAM does not cache [B]."""
-    there = sum(map(float, best.held.get(Tier.DISK, ())))
-    cached = float(best.placement.page_cache) if best.placement is not None else 0.0
-    return max(there - cached, 0.0)
 
 
 def _queued(level: Judgement, best: Estimate) -> str:

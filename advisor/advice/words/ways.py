@@ -8,7 +8,7 @@ from advisor.advice.decision import STOPS_THINKING, idle_usd
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import FASTER, begins_late, reads_along
+from advisor.advice.table.choice import FASTER, begins_late, reads_along, reads_drive
 from advisor.advice.table.demand import LATE, Crowd, first_word_in
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
@@ -19,7 +19,6 @@ from advisor.advice.words.phrases import (
     dated,
     duration,
     hours_rented,
-    name_in_place,
     plain,
     price_at_once,
     stated_price,
@@ -43,7 +42,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
     if decision.rule in SAID:
         return SAID[decision.rule](advice)
     if decision.model is not None:
-        return _of_model_with(decision.model, advice)
+        return _of_model(decision.model, advice)
     if option is None:
         return _nothing_bought(advice)
     if option.kind is OptionKind.API and advice.case.rented:
@@ -100,12 +99,13 @@ def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
 
 
 def _young(options: Sequence[Option], now: float) -> list[str]:
-    """An engine with experts in tiers that writes notably faster than a speed [tokens/s], free;
-    nothing without one.
+    """An engine with experts in tiers that people reported on the card, and that writes notably
+    faster than a speed [tokens/s], free; nothing without one.
     """
     for option in options[1:]:
         speed = option.speed
-        if option.name.startswith(SAME_MODEL) and speed and speed.decode >= YOUNG * now:
+        reported = option.name.startswith(SAME_MODEL) and not option.unreported
+        if reported and speed and speed.decode >= YOUNG * now:
             span = f"{number(speed.low)} to {number(speed.high)}"
             about = f"about {number(speed.decode)} tokens a second"
             effort = option.price.note.removeprefix("free, ").partition(";")[0]
@@ -241,17 +241,23 @@ def _thoughtless(advice: Comparison) -> list[str]:
     option = advice.decision.option
     if option is None:
         return []
-    off = f"With {briefly(option.name)}, {duration(option.answer_seconds)}."
+    off = _answered_without(option, advice.options[0])
     if option.name != STOPS_THINKING:
-        return [off]
+        return off
     step = advice.case.step
     another = advice.another_model
     if step is not None and step.speed is not None:
         free = f"Free, too: {plain(step.name)}, {number(step.speed.decode)} tokens a second."
-        return [f"{off} {free}", off]
+        return [*(f"{way} {free}" for way in off), *off]
     if another is not None and another.speed.decode >= BESIDE_FROM * advice.options[0].decode:
-        return [*(f"{off} {words}" for words in _beside(another, advice)), off]
-    return [off]
+        return [*(f"{way} {words}" for words in _beside(another, advice) for way in off), *off]
+    return off
+
+
+def _answered_without(option: Option, kept: Option) -> list[str]:
+    """Time of an answer with thinking off, beside the present one."""
+    answered = f"Free: {briefly(option.name)}, an answer in {duration(option.answer_seconds)}"
+    return [f"{answered} instead of {duration(kept.answer_seconds)}.", f"{answered}."]
 
 
 BESIDE_FROM = 1.5  # factor of speed from which another model is named beside a free setting
@@ -380,29 +386,6 @@ def _of_model(row: Runnable, advice: Comparison) -> list[str]:
     return _in_words(AS_HIGH, row, advice)
 
 
-def _of_model_with(row: Runnable, advice: Comparison) -> list[str]:
-    """Another model in place of the one asked for, and what is bought within a budget, or for that
-    one.
-    """
-    model = _of_model(row, advice)
-    beside = [*_within(advice), *_for_itself(advice)]
-    return [*(f"{way} {words}" for words in beside for way in model), *model]
-
-
-def _for_itself(advice: Comparison) -> list[str]:
-    """What would have to be bought for the model asked for, where nothing runs it and another model
-    comes first; nothing elsewhere.
-    """
-    option = advice.case.choice.safe
-    if advice.options[0].speed is not None or option is None or option.speed is None:
-        return []
-    model = advice.question.model.name.rpartition("/")[2]
-    name = name_in_place(option)
-    price = price_at_once(option)
-    speed = f"{number(option.decode)} tokens a second"
-    return [f"For {model} itself: {name}, {speed} for {price}.", f"For itself: {name}, {price}."]
-
-
 def _beside(row: Runnable, advice: Comparison) -> list[str]:
     """Another model, named beside what is decided."""
     return _in_words(BESIDE, row, advice)
@@ -433,15 +416,14 @@ def faster_runtime(advice: Comparison) -> list[str]:
 
 
 def _free(advice: Comparison, option: Option) -> list[str]:
-    """A free setting, and beside it what a budget buys, or another model; of an agent, the setting
-    that saves most of a task.
+    """A free setting, and beside it an API or another model; of an agent, the setting that saves
+    most of a task.
     """
     given = _given(option, advice.options[0]) or "more"
     free = f"A free change gives {given}: {plain(option.name)}."
     shorter = f"Free: {briefly(option.name)}, {given}."
     beside = [
         *_called_too(advice, option.answer_seconds),
-        *_within(advice, option),
         *_also_free(advice, option),
     ]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
@@ -477,29 +459,6 @@ def _faster_model(advice: Comparison, decode: float) -> Runnable | None:
     return another
 
 
-def _within(advice: Comparison, free: Option | None = None) -> list[str]:
-    """What is bought within a budget where somebody states one; nothing where none is stated, a
-    free setting is enough, or nothing is worth it.
-    """
-    budget = advice.case.demand.wants.max_usd
-    if budget is None or advice.case.demand.crowd is not Crowd.PEOPLE:
-        return []
-    enough = free is not None and reads_along(free, advice.question.money.reading_tps)
-    if enough and advice.choice.safe is None:
-        return []
-    from advisor.advice.table.buys import buys  # loaded only for a budget
-
-    reading_tps = advice.question.money.reading_tps
-    option = buys(advice.options, reading_tps, budget, advice.choice.safe, advice.case.step).best
-    if option is None:
-        return []
-    name = name_in_place(option)
-    price = price_at_once(option)
-    within = f"Within {money_words(budget)}: {name}"
-    speed = number(option.decode)
-    return [f"{within}, {speed} tokens a second for {price}.", f"{within}, {speed} for {price}."]
-
-
 def _with_free(bought: Sequence[str], advice: Comparison) -> list[str]:
     """Sentences on a purchase, the first of them with what is free and comes before it."""
     return [*(f"{way} {words}" for words in _free_first(advice) for way in bought), *bought]
@@ -511,7 +470,9 @@ def _free_first(advice: Comparison) -> list[str]:
     """
     case = advice.case
     kept = advice.options[0]
-    steps = [each for each in (case.stopped, case.step) if each is not None]
+    if advice.task is not None and advice.task.notable is not None:
+        return []  # a sentence of its own says what shortens a task
+    steps = [each for each in (case.stopped, case.step) if each and not reads_drive(each)]
     for step in steps:
         if kept.answer_seconds >= BESIDE_FROM * step.answer_seconds:
             name = briefly(step.name)

@@ -127,10 +127,22 @@ def users_of(engine: TieredEngine) -> int:
     return sum(row.users for row in _rows().get(engine.key, ()))
 
 
+def _on_its_card(key: str, machine: Machine) -> ReportedRow | None:
+    """Reports of an engine on a machine's card; None without one."""
+    card = machine.gpus[0].name if machine.gpus else ""
+    return next((row for row in _rows().get(key, ()) if row.gpu == card), None)
+
+
+def is_reported_on(key: str, machine: Machine) -> bool:
+    """Whether people other than its makers reported an engine on a machine's card."""
+    here = _on_its_card(key, machine)
+    return here is not None and here.users > 0
+
+
 def on_card(engine: TieredEngine, machine: Machine) -> str:
     """Sentence part on the people who ran an engine on a machine's card."""
     card = machine.gpus[0].name if machine.gpus else ""
-    here = next((row for row in _rows().get(engine.key, ()) if row.gpu == card), None)
+    here = _on_its_card(engine.key, machine)
     where = f"on {_article(card)} {card}" if card else "without a GPU"
     if here is None:
         return f"no report of it {where} is known"

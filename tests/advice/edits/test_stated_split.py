@@ -11,7 +11,7 @@ from advisor.request.request import Request
 STATED = Request(
     model="Qwen3.5-9B", gpu="RTX 3060 12GB", cpu="Ryzen 5 3600", ram_gb=32.0, gpu_layers=16
 )
-BY_ITSELF = "as many layers in the GPU as fit"
+BY_ITSELF = "as many layers in the GPU as fit (--gpu-layers left open)"
 
 
 def test_settings_say_where_parts_lie_that_the_model_has() -> None:

@@ -6,7 +6,9 @@ import pytest
 
 from advisor.advice.advise import answer
 from advisor.advice.table.candidate import MOST
+from advisor.advice.table.choice import reads_drive
 from advisor.advice.table.option import OptionKind
+from advisor.advice.words.phrases import briefly
 from advisor.cli.main import main
 from advisor.errors import InputError
 from advisor.request.request import Request
@@ -25,7 +27,7 @@ def test_a_card_stands_in_place_beside_and_rented_in_rows_named_so() -> None:
     assert kinds[:2] == [OptionKind.ADD, OptionKind.REPLACE]
     assert OptionKind.RENT in kinds
     assert {card.name for option in candidate.options for card in option.bought} == {"RTX 3090"}
-    assert len(advice.verdict.splitlines()) == 3
+    assert len(advice.summary.candidates) == 1
 
 
 def test_a_card_is_judged_with_and_without_thinking() -> None:
@@ -81,6 +83,52 @@ def test_an_unknown_name_gets_a_sentence_and_the_answer_stays(name) -> None:
     advice = of_also(name)
     assert advice.summary.gives == of_also().summary.gives
     assert "names are such as RTX 3090" in advice.summary.candidates[0]
+
+
+@pytest.mark.parametrize("name", ["64 GB of RAM", "+32 GB RAM", "64GB DDR5", "32 GB more RAM"])
+def test_ram_is_judged_as_more_of_it_in_the_same_machine(name) -> None:
+    """16 GB in the card and 64 GB of RAM hold the 61 GB of gpt-oss-120b; 16 and 32 GB do not."""
+    asked = {
+        "model": "gpt-oss-120b",
+        "format": None,
+        "machine": "5070 ti 32gb ddr5",
+        "max_usd": 1200.0,
+    }
+    advice = of_also(name, **asked)
+    best = advice.candidates[0].best
+    assert best.name == "64 GB of RAM"
+    assert not reads_drive(best)
+    assert reads_drive(advice.options[0])
+    assert best.price.note.startswith("64 GB DDR5 kit")
+
+
+def test_what_it_saves_is_beside_the_best_free_setting_as_the_verdict_says() -> None:
+    advice = of_also("RTX 3090", think="off")
+    (candidate,) = advice.candidates
+    step = advice.case.step
+    assert step is not None
+    assert candidate.saves == pytest.approx(step.hours_lost - candidate.best.hours_lost)
+    assert f"a month beside {briefly(step.name)}" in advice.summary.candidates[0]
+
+
+def test_a_machine_is_found_by_its_chip_in_every_size_on_sale() -> None:
+    (candidate,) = of_also("Mac Studio M5 Max", machine="dgx spark").candidates
+    assert {option.name.partition(",")[0] for option in candidate.options} == {"Mac Studio M5 Max"}
+
+
+def test_a_machine_that_nobody_sells_has_its_speed_and_no_price() -> None:
+    advice = of_also("MacBook Pro M4 Max 128GB", machine="dgx spark")
+    assert "no price on record" in advice.summary.candidates[0]
+    assert advice.candidates[0].best.decode > 0
+
+
+def test_the_verdict_and_the_sentence_beside_it_conclude_the_same() -> None:
+    advice = of_also("RTX 4090", "RTX 5090", think="short", replies_per_day=60.0)
+    bought = advice.decision.option
+    for told in advice.summary.candidates:
+        assert "worth it" in told or "is the better buy" in told
+        if bought is None or bought.kind is OptionKind.CHANGE:
+            assert "better buy" not in told
 
 
 def test_a_blank_asks_about_nothing() -> None:
