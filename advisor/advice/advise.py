@@ -317,7 +317,7 @@ def _beyond(case: Situation, every: Sequence[Option]) -> Option | None:
     budget = case.demand.wants.max_usd
     if budget is None or not case.holds_nothing:
         return None
-    if any(is_bought(option) and not option.odd for option in case.options):
+    if any(map(_holds_it, case.options)):
         return None
     able = [
         option
@@ -330,6 +330,11 @@ def _beyond(case: Situation, every: Sequence[Option]) -> Option | None:
         and not why_not_permitted(option, replace(case.demand.wants, max_usd=None))
     ]
     return min(able, key=lambda option: option.paid_first, default=None)
+
+
+def _holds_it(option: Option) -> bool:
+    """Whether a purchase that nobody finds odd holds the model in memory."""
+    return is_bought(option) and not option.odd and not reads_drive(option)
 
 
 def _sale(question: Question, kept: Option) -> Option | None:
@@ -450,7 +455,7 @@ def _too_dear(case: Situation) -> str:
 
 def _beyond_the_budget(case: Situation) -> bool:
     """Whether somebody who waits states a budget, and nothing is bought for it."""
-    bought = any(is_bought(option) and not option.odd for option in case.options)
+    bought = any(map(_holds_it, case.options))
     stated = case.demand.wants.max_usd is not None
     return stated and not bought and not serves(case.kept, case.reading_tps)
 

@@ -15,6 +15,7 @@ from advisor.advice.table.choice import (
     BOUGHT,
     DOUBLED,
     FASTER,
+    FEW_CARDS,
     FEW_HOURS,
     HALF_AN_HOUR_A_DAY,
     LEAVES_A_LOT,
@@ -530,8 +531,9 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
 
 def within_of(case: Situation, decision: Decision) -> Option | None:
     """Purchase that is named beside a decision that costs nothing: the one that is worth its price,
-    also if the model is to think as it does by itself; where somebody states a budget and a free
-    setting is no ease, the best one that writes twice as fast. None without one.
+    also if the model is to think as it does by itself; where somebody states a budget, and what is
+    free may be slower than one reads, the best one that writes twice as fast, or that holds the
+    format that is asked for. None without one.
     """
     decided = decision.option
     free = decided is not None and decided.is_free_setting
@@ -544,12 +546,15 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
     if worth is not None or budget is None:
         return worth
     now = case.best_kept if decided is None else decided
-    if now.decode >= AT_EASE * case.reading_tps:
+    outside = reads_drive(case.kept)  # in the format that is asked for
+    if now.speed is not None and now.speed.low >= case.reading_tps and not outside:
         return None
     from advisor.advice.table.buys import buys  # loaded only for a budget
 
-    least = max(case.reading_tps, DOUBLED * now.decode)
-    best = buys(case.options, least, budget, None, case.step).best
+    least = case.reading_tps
+    if not outside:
+        least = max(least, DOUBLED * now.decode)
+    best = buys(case.options, least, budget, None, None if outside else case.step).best
     return best if best is not None and best.pays else None
 
 
@@ -571,6 +576,7 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
         and option.odd
         and option.priced
         and (option.upfront or 0.0) > 0
+        and len(option.bought) <= FEW_CARDS
         and not unpowered(option.odd)
         and many_run(option.bought, _had(case))
     ]

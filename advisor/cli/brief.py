@@ -34,7 +34,7 @@ def _lines(answered: Answer) -> Iterator[str]:
     first, *rest = lines(brief(answered), advice.choice.reason)
     yield terminal.toned(terminal.cut(f"  {first}", width), advice.summary.judgement)
     yield from (terminal.cut(f"  {line}", width) for line in rest)
-    for sentence in advice.summary.beside:
+    for sentence in (*advice.summary.remarks, *advice.summary.candidates):
         yield from (f"  {line}" for line in terminal.wrapped(sentence))
     counts = f"{len(advice.estimates)} placements and {len(advice.options)} options"
     yield f"  --all for {counts}"

@@ -190,7 +190,7 @@ def test_what_ifs_are_gains_largest_first(situation: str) -> None:
 
 def test_the_drive_suggests_ram_that_holds_the_model() -> None:
     changes = [change.words for change in advice("reads the drive").what_ifs]
-    assert any("GB of RAM, to hold what the GPU does not" in change for change in changes)
+    assert any("GB of RAM (to hold what the GPU does not" in change for change in changes)
 
 
 def test_what_ifs_keep_a_fixed_split() -> None:

@@ -94,7 +94,7 @@ def test_thinking_off_names_the_format_that_it_is_counted_with() -> None:
     off = slow.choice.safe
     assert off.name == f"{STOPS_THINKING} and {step.name}"
     assert off.loss == step.loss > 0
-    assert f"With {STOPS_THINKING} and Q3_K_M" in slow.summary.way
+    assert f"Free: {STOPS_THINKING} and Q3_K_M" in slow.summary.way
     alone = decided(machine="rtx 3090 64gb", model="Qwen3.6-27B")
     assert alone.choice.safe.name == STOPS_THINKING
     assert alone.choice.safe.loss == 0

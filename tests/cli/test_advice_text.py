@@ -41,7 +41,7 @@ def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> Non
 )
 def test_memory_is_priced_in_kits_of_the_processors_generation(capsys, cpu, price) -> None:
     text = text_of(capsys, "--gpu", "RTX 4060", "--cpu", cpu, "--ram-gb", "32")
-    assert "\n64.0 GB of RAM" in text
+    assert "\n64 GB of RAM" in text
     assert price in text.replace("\n  ", " ")
 
 

@@ -12,6 +12,7 @@ from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.request.request import Request
 from advisor.runtimes.compare import decode_tps, usable
+from advisor.runtimes.tiered.runtimes import is_reported_on
 from advisor.ui.advise.page import certainty
 from advisor.ui.advise.placements import BADGES, badge
 from advisor.ui.advise.ways import ways
@@ -60,9 +61,13 @@ def test_what_is_read_from_the_drive_is_said_with_what_limits_it(told: Answer) -
         assert from_drive or re.search(r"by [\d,.]+ [GM]B: about", words.gives)
 
 
-def test_the_verdict_names_an_engine_that_is_notably_faster(told: Answer) -> None:
+def test_the_verdict_names_an_engine_that_is_reported_and_notably_faster(told: Answer) -> None:
     advice = told.advice
-    fits = [each for each in usable(advice.estimates) if each.runtime.engine == "tiers"]
+    fits = [
+        each
+        for each in usable(advice.estimates)
+        if each.runtime.engine == "tiers" and is_reported_on(each.runtime.key, each.machine)
+    ]
     if not fits or advice.best is None:
         return
     fastest = max(fits, key=decode_tps)

@@ -330,7 +330,7 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
     if roomier is not None:
         size = float(roomier.host.memory.value)
         what = "what the GPU does not" if machine.gpus else "the model"
-        words = f"{size / GIB:,.0f} GB of RAM, to hold {what}"
+        words = f"{size / GIB:,.0f} GB of RAM (to hold {what})"
         yield _on(roomier, words, YOUR_PRICE, part="ram", ram=size)
     if machine.disk is not None and machine.form in TAKES_DRIVES:
         striped = scaled(machine, "disk.sequential", 2.0)

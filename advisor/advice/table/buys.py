@@ -42,8 +42,10 @@ def buys(
 
     `safe` is the safe choice and `step` the present machine at its best free setting.
     """
-    now = (step or options[0]).decode
-    able = [option for option in _sound(options) if option.decode >= max(least, NOTABLE * now)]
+    now = step or options[0]
+    if not reads_drive(now):  # from the drive is no more than a hope
+        least = max(least, NOTABLE * now.decode)
+    able = [option for option in _sound(options) if option.decode >= least]
     if most_usd is not None:
         able = [option for option in able if option.paid_first <= most_usd]
     best = safe if safe is not None and any(safe is each for each in able) else None

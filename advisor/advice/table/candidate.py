@@ -242,9 +242,9 @@ def _judged(candidate: Candidate, kept: Option, wants: Wants, step: Option | Non
     best = candidate.best
     if best is None:
         return candidate
-    if why := why_not_permitted(best, wants):
-        return replace(candidate, refusal=why)
     rows = [replace(kept, kept=None), replace(best, kept=kept)]
+    if why := why_not_permitted(best, wants):
+        return replace(candidate, refusal=why, saves=_saved(rows, step))
     worth = _is_worth(rows, step)
     if not (wants.may_stop_thinking and kept.use.money.thinking_tokens):
         return replace(candidate, worth=worth, saves=_saved(rows, step))

@@ -81,7 +81,7 @@ def choice_of(
     """
     kept = options[0]
     free = step or free_change(options)
-    able = list(_able(options))
+    able = [option for option in _able(options) if not reads_drive(option)]
     cheapest = min(able, key=by_comparison, default=None)
     if runtime:
         return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest, free=free)
@@ -116,12 +116,14 @@ def worth_buying(
     """
     now = free or options[0]
     enough = reads_along(now, reading_tps)
+    rented = any(option.kind is OptionKind.RENT for option in options)
+    by_hours = rented or not reads_drive(now)  # else neither rent nor a speed to measure hours by
     usual = [
         option
         for option in _able(options)
         if not option.odd
         and not reads_drive(option)
-        and not _too_dear(option, replies_per_day, now)
+        and not (by_hours and _too_dear(option, replies_per_day, now))
         and _notable(option, now, enough=enough)
         and option.decode >= min(now.decode, FASTER * reading_tps)
         and _costs_less(option, now)
@@ -416,11 +418,11 @@ def _sound(options: Sequence[Option], cheapest: Option | None, reading_tps: floa
     """Purchase that pays and that nobody finds odd: where this machine writes slower than one
     reads, one with which one reads along; None without one.
     """
-    able = [option for option in _able(options) if not option.odd]
+    able = [option for option in _able(options) if not option.odd and not reads_drive(option)]
     along = [option for option in able if reads_along(option, reading_tps)]
     if along and not reads_along(options[0], reading_tps):
         return min(along, key=_order)
-    if cheapest is not None and not cheapest.odd:
+    if cheapest is not None and not cheapest.odd and not reads_drive(cheapest):
         return cheapest
     return min(able, key=by_comparison, default=None)
 

@@ -44,7 +44,9 @@ def _price(option: Option) -> str:
 def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
     """Whether it is worth its price, and what it saves."""
     if candidate.refusal:
-        return f"{NOT_WORTH.capitalize()}: {candidate.refusal}."
+        people = advice.case.demand.crowd is Crowd.PEOPLE and candidate.saves is not None
+        saves = f"{_saves(candidate, advice)}. " if people else ""
+        return f"{saves}{NOT_WORTH.capitalize()}: {candidate.refusal}."
     if option.upfront is None:
         return f'Give its price, as --own-price "{option.bought[0].name}=700", to judge it.'
     if advice.case.demand.crowd is not Crowd.PEOPLE:

@@ -24,10 +24,31 @@ from advisor.units import GIB, memory, number
 def remarks(advice: Comparison) -> Iterator[str]:
     """Sentences beside a verdict; most verdicts have none."""
     yield from _before_a_purchase(advice)
-    yield from _beside_what_is_free(advice)
-    yield from _of_purchase(advice)
     yield from _idle(advice)
     yield from _with_a_drawback(advice)
+
+
+def on_purchases(advice: Comparison) -> Iterator[str]:
+    """Sentences on what may be bought beside what is free, and on where the model lies with what is
+    bought.
+    """
+    yield from _beside_what_is_free(advice)
+    yield from _of_purchase(advice)
+    yield from _beyond(advice)
+
+
+def _beyond(advice: Comparison) -> Iterator[str]:
+    """The least that holds the model asked for, where nothing within a budget does."""
+    option = advice.case.beyond
+    budget = advice.case.demand.wants.max_usd
+    if option is None or budget is None or advice.decision.option is not None:
+        return
+    if advice.decision.model is None:
+        return  # the second line says it
+    least = f"{plain(option.name)} for {money_words(option.paid_first)}"
+    model = advice.question.model.name.rpartition("/")[2]
+    within = f"Nothing within {money_words(budget)} holds {model} itself"
+    yield f"{within}: the least that does is {least}."
 
 
 def _before_a_purchase(advice: Comparison) -> Iterator[str]:

@@ -77,16 +77,17 @@ class VerdictText:
     way: str  # second line: what an answer takes, and the best way out
     assumptions: str  # what both are counted with
     candidates: tuple[str, ...] = ()  # a sentence on each purchase that somebody asks about
+    # sentences on what may be bought beside what is free, and where the model lies with it
+    purchases: tuple[str, ...] = ()
     # sentences on what is free before a purchase, on cards that stand idle, and on a cheaper
     # purchase with a drawback
     remarks: tuple[str, ...] = ()
-
     overloaded: bool = False  # it cannot answer all replies of a day
 
     @property
     def beside(self) -> tuple[str, ...]:
         """Sentences below the two lines."""
-        return (*self.remarks, *self.candidates)
+        return (*self.purchases, *self.remarks, *self.candidates)
 
     @property
     def reserve(self) -> str:
@@ -184,6 +185,7 @@ def verdict(advice: Comparison) -> VerdictText:
         way=way,
         assumptions=counted,
         candidates=_of_candidates(advice),
+        purchases=_on_purchases(advice),
         remarks=_remarks(advice),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
@@ -201,6 +203,13 @@ def _rivals(advice: Comparison) -> list[str]:
         return [CLOSE.format("keeping what you have")]
     name = name_in_place(rival)
     return [CLOSE.format(f"{name} for {money_words(rival.upfront or 0.0)}"), CLOSE.format(name)]
+
+
+def _on_purchases(advice: Comparison) -> tuple[str, ...]:
+    """Sentences on what may be bought, and on where the model lies with it."""
+    from advisor.advice.words.remarks import on_purchases
+
+    return tuple(on_purchases(advice))
 
 
 def _remarks(advice: Comparison) -> tuple[str, ...]:

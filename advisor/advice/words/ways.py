@@ -530,7 +530,7 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         f"{faster} and saves {hours} of waiting a month: {when}.",
         f"{faster}{answered or f': {when}'}.",
         f"{faster}.",
-        f"{name}{added} gives {speed} for {price}{stated_price(option)}.",
+        f"{name}{added} gives {speed} for {money_words(option.paid_first)}{stated_price(option)}.",
     ]
 
 
