@@ -299,13 +299,16 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situ
 
 
 def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
-    """The choice, which says whether something is bought, with what is bought as the model thinks:
-    nobody should have to give that up on what is new.
+    """The choice, which says whether something is bought, with what is bought as the model thinks,
+    where that goes to the same place and costs little more: nobody should have to give thinking up
+    on what is new.
     """
     safe = thinking.safe
-    if choice.safe is None or choice.safe.is_free_setting:
+    before = choice.safe
+    if before is None or before.is_free_setting or safe is None or safe.is_free_setting:
         return choice
-    if safe is None or safe.is_free_setting:
+    moves = safe.kind is OptionKind.MACHINE and before.kind is not OptionKind.MACHINE
+    if moves or safe.paid_first > NOTABLE * before.paid_first:
         return choice
     return replace(choice, safe=safe, reason=thinking.reason)
 

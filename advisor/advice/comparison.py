@@ -139,9 +139,9 @@ class Comparison:
         if self.in_question is self.choice.safe:
             clear = option.pays and not self.decision.close
             return turning.what_changes(option) if clear else ""
+        if self.decision.within is not None:
+            return ""  # the purchase that is named beside the decision has a sentence of its own
         if not option.pays:
-            if self.decision.within is not None:
-                return ""  # what is named beside the decision is another one
             return self._beside_the_step(option)
         if self.decision.model is None or option.odd or self._is_undone(option):
             return ""

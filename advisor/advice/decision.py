@@ -352,13 +352,16 @@ def _thoughtless(case: Situation) -> Option | None:
 
 def _hours_saved(case: Situation) -> Option | None:
     """A purchase that saves hours of a month beside every free setting, thinking off too; half an
-    hour a day where who states no budget waits for nothing that is felt; for a stated budget one
-    that holds a model that does not fit in memory now.
+    hour a day where who states no budget waits for nothing that is felt. Where the model does not
+    fit in memory now it is RAM that holds it, for a stated budget whatever does.
     """
     waits = not serves(case.best_kept, case.reading_tps)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
-    if case.holds_nothing and case.demand.wants.max_usd and case.choice.safe is not None:
-        return _or_api(case, case.choice.safe)
+    safe = case.choice.safe
+    if safe is not None and case.holds_nothing:
+        part = safe.kind is OptionKind.CHANGE and not safe.is_free_setting
+        if part or case.demand.wants.max_usd is not None:
+            return _or_api(case, safe)
     if case.choice.saves < least or _as_good_model(case, least):
         return None
     return _or_api(case, case.choice.safe)

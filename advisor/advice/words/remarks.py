@@ -118,8 +118,9 @@ def _placed(advice: Comparison, option: Option) -> str:
         return ""
     if reads_drive(advice.options[0]):
         return f"Then memory holds all of it; now {now}."
-    left = _left_in_ram(advice, option) or "a part of it"
-    return f"Then {left} stays in RAM; now {now}." if now else f"Then {left} stays in RAM."
+    left = _left_in_ram(advice, option)
+    then = f"Then {left} of it stay in RAM" if left else "Then a part of it stays in RAM"
+    return f"{then}; now {now}." if now else f"{then}."
 
 
 def _whole(advice: Comparison, option: Option, now: str) -> str:
@@ -150,7 +151,7 @@ def _outside(best: Estimate | None) -> str:
     ram = sum(map(float, best.held.get(Tier.RAM, ())))
     if best.strategy is not PlacementStrategy.CPU_OFFLOAD or ram < LEAST_NAMED:
         return ""
-    return f"{memory(ram)} of it lie in RAM" if best.machine.gpus else "it lies in RAM"
+    return f"{memory(ram)} of it lie in RAM" if best.machine.gpus else "all of it lies in RAM"
 
 
 LEAST_NAMED = 1e8  # part outside the GPU from which it is named [B]

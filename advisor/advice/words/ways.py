@@ -74,7 +74,7 @@ def _nothing_bought(advice: Comparison) -> list[str]:
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
     stopped = advice.case.stopped
     if stopped is not None and kept.answer_seconds >= SOONER * stopped.answer_seconds:
-        off = f"With {stopped.name}, {duration(stopped.answer_seconds)}."
+        off = _answered_without(stopped, kept)[-1]
         return [f"{_keep(kept)} {off} {reason}".strip(), f"{off} {reason}", f"{_keep(kept)} {off}"]
     if engine := _young(advice.options, kept.decode):
         return [f"{_keep(kept)} {engine[0]}", *engine]
