@@ -139,8 +139,9 @@ class Comparison:
         if self.in_question is self.choice.safe:
             clear = option.pays and not self.decision.close
             return turning.what_changes(option) if clear else ""
-        if self.decision.within is not None:
-            return ""  # the purchase that is named beside the decision has a sentence of its own
+        within = self.decision.within
+        if within is not None and within is not self.in_question:
+            return ""  # another purchase is named beside the decision
         if not option.pays:
             return self._beside_the_step(option)
         if self.decision.model is None or option.odd or self._is_undone(option):

@@ -8,7 +8,7 @@ from advisor.advice.decision import STOPS_THINKING, idle_usd
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import FASTER, begins_late, reads_along, reads_drive
+from advisor.advice.table.choice import FASTER, begins_late, reads_drive
 from advisor.advice.table.demand import LATE, Crowd, first_word_in
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
