@@ -366,7 +366,7 @@ def _completed(
         return case
     if session is not None:
         case = replace(case, alone_tps=case.reading_tps * float(question.work.users))
-    for_code = session is not None or bool(FOR_CODE.search(question.model.name))
+    for_code = session is not None or bool(FOR_CODE.search(question.model.published_as))
     return _with_models(case, question, for_code=for_code)
 
 
@@ -481,7 +481,7 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
     if another is None and (lost or _waits_for_nothing_else(case)):
         closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
-    return replace(case, another=another, closest=closest, model=question.model.name)
+    return replace(case, another=another, closest=closest, model=question.model.published_as)
 
 
 def _sooner(row: Runnable, kept: Option) -> bool:

@@ -147,7 +147,7 @@ class Comparison:
         if self.decision.model is None or option.odd or self._is_undone(option):
             return ""
         words = turning.what_changes(option, priced=True)
-        return f"If it must be {self.question.model.name}: {words}" if words else ""
+        return f"If it must be {self.question.model.title}: {words}" if words else ""
 
     def _beside_the_step(self, option: Option) -> str:
         """Inputs at which an option would pay beside this machine at its best free setting."""

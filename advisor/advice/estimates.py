@@ -34,7 +34,7 @@ def title_of(model: Model, machine: Machine) -> str:
     """Model, format and machine in one line."""
     ram = memory(float(machine.host.memory.value))
     each = " each" if machine.nodes > 1 else ""
-    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
+    return f"{model.title}, {model.format}, on {machine.name}, {ram} of RAM{each}"
 
 
 def read_there(best: Estimate) -> float:

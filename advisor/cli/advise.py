@@ -119,7 +119,7 @@ def advice_text(answered: Answer, *, many: bool) -> str:
     if described:
         title = advice.title
     else:
-        title = f"{question.model.name}, {question.model.format}"
+        title = f"{question.model.title}, {question.model.format}"
     lines = [terminal.bold(title), "", *_verdict_lines(advice), ""]
     if described:
         lines += [*_estimate_lines(advice.estimates), ""]

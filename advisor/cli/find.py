@@ -114,7 +114,7 @@ def _budgeted(answered: Answer) -> Iterator[str]:
     """What one has, the safe choice, the best buy, the cheapest and the fastest."""
     kept = answered.advice.options[0]
     have = number(kept.decode) if kept.speed else "nothing"
-    yield f"For {answered.nouns.model.name} you have {have} tokens a second."
+    yield f"For {answered.nouns.model.title} you have {have} tokens a second."
     choice = answered.advice.choice
     if choice.safe is None:
         yield f"The safe choice is to buy nothing. {choice.reason}"

@@ -400,6 +400,13 @@ class Model:
         return self.architecture.published_as or self.name
 
     @property
+    def title(self) -> str:
+        """Name for people: that of its weights, where they are others than those of its name."""
+        if self.published_as == self.name:
+            return self.name
+        return self.published_as.rpartition("/")[2]
+
+    @property
     def file_stem(self) -> str:
         """First part of the names of its files and folders."""
         return self.published_as.rpartition("/")[2].replace(":", "-").replace(" ", "-")

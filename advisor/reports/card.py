@@ -72,7 +72,7 @@ def card_of(answer: Answer) -> Card:
     words = advice.summary
     spread = best.decode if best is not None else None
     return Card(
-        model=f"{model_words(model.name)} ({best.model.format if best else model.format})",
+        model=f"{model_words(model.title)} ({best.model.format if best else model.format})",
         machine=parts(answer.nouns.machine),
         tone=PARTLY if words.reserved else TONES[words.judgement],
         gives=words.gives,

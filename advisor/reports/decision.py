@@ -62,7 +62,7 @@ def ways(answer: Answer) -> tuple[WayRow, ...]:
 
 
 def _question(answer: Answer) -> str:
-    model = model_words(answer.nouns.model.name)
+    model = model_words(answer.nouns.model.title)
     request = answer.nouns.request
     if request.nothing:
         return f"Which machine should we buy for {model}?"

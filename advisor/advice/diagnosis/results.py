@@ -111,7 +111,7 @@ def check_model(facts: EngineRun, model: Model) -> None:
     other = other_model(facts.model, model)
     if other:
         raise InputError(
-            f"The results are of {facts.model[:80]!r} ({other}), and the model is {model.name}: "
+            f"The results are of {facts.model[:80]!r} ({other}), and the model is {model.title}: "
             "name the one that ran, or give results of this one."
         )
 

@@ -140,7 +140,7 @@ class Watched:
     def _of_other_model(self) -> str:
         return (
             f"It serves {self.reading.model[:80]} ({self.other_model}), and "
-            f"{self.estimate.model.name} is expected, so its speed is not judged: name the model "
+            f"{self.estimate.model.title} is expected, so its speed is not judged: name the model "
             "that it serves (--model), or load the expected one."
         )
 

@@ -532,7 +532,7 @@ def best_rated(
     those that tests do not rate lower come first. On very many GPUs only the first models are tried
     (`models_tried`). For code, it is one that coding tests rate as high.
     """
-    score = rating(model.name)
+    score = rating(model.published_as)
     if score is None and as_well:
         return None
     if score is not None and as_well:
@@ -545,10 +545,10 @@ def best_rated(
     for name, row in _rated():
         if row.score < least or not left:
             break
-        weaker = as_well and _weaker_in_tests(name, model.name)
+        weaker = as_well and _weaker_in_tests(name, model.published_as)
         if row.score + row.plus_minus < max((each.least_score for each in rows[weaker]), default=0):
             continue
-        kind = _of_another_kind(name, model.name, for_code=for_code and as_well)
+        kind = _of_another_kind(name, model.published_as, for_code=for_code and as_well)
         if kind or _outgrows(name, machine):
             continue
         left -= 1

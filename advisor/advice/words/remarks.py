@@ -46,7 +46,7 @@ def _beyond(advice: Comparison) -> Iterator[str]:
     if advice.decision.model is None:
         return  # the second line says it
     least = f"{plain(option.name)} for {money_words(option.paid_first)}"
-    model = advice.question.model.name.rpartition("/")[2]
+    model = advice.question.model.title.rpartition("/")[2]
     within = f"Nothing within {money_words(budget)} holds {model} itself"
     yield f"{within}: the least that does is {least}."
 
@@ -82,7 +82,7 @@ def _why_beside(advice: Comparison) -> str:
     decision = advice.decision
     budget = advice.case.demand.wants.max_usd
     if decision.model is not None:
-        return f"For {advice.question.model.name.rpartition('/')[2]} itself"
+        return f"For {advice.question.model.title.rpartition('/')[2]} itself"
     if decision.within is not advice.case.choice.safe:
         return "To keep its thinking" if budget is None else f"Within {money_words(budget)}"
     return "If that is not enough"

@@ -394,7 +394,7 @@ def _beside(row: Runnable, advice: Comparison) -> list[str]:
 def _in_words(sentences: Iterable[str], row: Runnable, advice: Comparison) -> list[str]:
     name = row.model.name.rpartition("/")[2]
     speed = number(row.speed.decode)
-    rated = row.standing_beside(advice.question.model.name).value
+    rated = row.standing_beside(advice.question.model.published_as).value
     return [sentence.format(name, row.model.format, speed, rated) for sentence in sentences]
 
 
@@ -454,7 +454,7 @@ def _faster_model(advice: Comparison, decode: float) -> Runnable | None:
     another = advice.another_model
     if another is None or another.speed.decode < BESIDE_FROM * decode:
         return None
-    if another.standing_beside(advice.question.model.name) is Standing.WEAKER:
+    if another.standing_beside(advice.question.model.published_as) is Standing.WEAKER:
         return None
     return another
 

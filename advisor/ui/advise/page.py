@@ -253,4 +253,4 @@ def title(answer: Answer) -> str:
         speed = tokens_per_second(decode_tps(best))
     else:
         speed = "does not run"
-    return f"{answer.nouns.model.name}, {answer.nouns.machine.name}: {speed}"
+    return f"{answer.nouns.model.title}, {answer.nouns.machine.name}: {speed}"

@@ -132,7 +132,7 @@ def _another_model(answer: Answer) -> Way | None:
         told = ": the best rated that keeps up here"
     if row is None:
         return None
-    own = answer.nouns.model.name
+    own = answer.nouns.model.published_as
     rated = rating(own)
     if row.score and rated:
         score = f", rated {row.score:.0f} against {rated.score:.0f}"
@@ -190,7 +190,7 @@ def _free_setting(answer: Answer) -> Way | None:
 def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
     """Thinking off, with the free setting that it is decided for."""
     changes: dict[str, Any] = {"think": str(Think.OFF)}
-    text = f"{answer.nouns.model.name.rpartition('/')[2]} answers without reasoning first."
+    text = f"{answer.nouns.model.title.rpartition('/')[2]} answers without reasoning first."
     if decided.name != STOPS_THINKING and edit is not None:
         changes |= _inputs_of(edit)
         text = f"{text[:-1]}, and {plain(edit.words)}."

@@ -381,7 +381,7 @@ def _wish(answer: Findings) -> str:
     )
     speed = tokens_per_second(chosen.min_tps)
     sizes = " or ".join(map(context_size, chosen.contexts or (float(chosen.context),)))
-    return f"{speed} with {answer.question.model.name} at {sizes}{users}{''.join(limits)}"
+    return f"{speed} with {answer.question.model.title} at {sizes}{users}{''.join(limits)}"
 
 
 def _safe() -> str:
@@ -409,7 +409,7 @@ def _budgeted() -> Markup:
             return Markup()
         picks = buys_of(answer)
         have = number(advice.options[0].decode) if advice.options[0].speed else "nothing"
-        title = f"For {answer.nouns.model.name} you have {have} tokens a second."
+        title = f"For {answer.nouns.model.title} you have {have} tokens a second."
         rows = [_buy(name, option) for name, option in picks.named]
         named = [option for _, option in picks.named]
         told = _safe() or ""
@@ -526,7 +526,7 @@ def _options(kind: OfferKind) -> None:
         what = "added to what you have"
     else:
         what = "by API"
-    wish = f"{tokens_per_second(least)} with {answer.nouns.model.name}"
+    wish = f"{tokens_per_second(least)} with {answer.nouns.model.title}"
     if not rows:
         show(heading(f"Nothing on record {what} gives {wish}.", "", "oa-bad-text"))
         return
