@@ -335,24 +335,30 @@ def in_attention() -> int:
 EIGHT = {"_type": "Int8WeightOnlyConfig", "_data": {}}
 LEFT_IN_16_BITS = {
     "GPTQ's list of what it packs": {
-        "quant_method": "gptq", "bits": 8, "group_size": -1,
+        "quant_method": "gptq",
+        "bits": 8,
+        "group_size": -1,
         "modules_in_block_to_quantize": [["mlp.gate_proj", "mlp.up_proj"], ["mlp.down_proj"]],
     },
     "torchao's names of modules": {
         "quant_method": "torchao",
-        "quant_type": {"default": {
-            "_type": "ModuleFqnToConfig",
-            "_data": {"module_fqn_to_config": {"_default": EIGHT, "re:.*self_attn.*": None}},
-        }},
+        "quant_type": {
+            "default": {
+                "_type": "ModuleFqnToConfig",
+                "_data": {"module_fqn_to_config": {"_default": EIGHT, "re:.*self_attn.*": None}},
+            }
+        },
     },
     "the same under its later key": {
         "quant_method": "torchao",
-        "quant_type": {"default": {
-            "_type": "FqnToConfig",
-            "_data": {"fqn_to_config": {"_default": EIGHT, "re:.*self_attn.*": None}},
-        }},
+        "quant_type": {
+            "default": {
+                "_type": "FqnToConfig",
+                "_data": {"fqn_to_config": {"_default": EIGHT, "re:.*self_attn.*": None}},
+            }
+        },
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("told", LEFT_IN_16_BITS.values(), ids=LEFT_IN_16_BITS)
