@@ -29,7 +29,7 @@ from advisor.model.expert_use import Fill
 from advisor.model.model import Model
 from advisor.runtimes.tiered.engines import RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import ram_room
-from advisor.runtimes.tiered.runtimes import MXFP4, described
+from advisor.runtimes.tiered.runtimes import described
 from advisor.units import GIB
 
 CATEGORY = "moe_tiered"
@@ -126,8 +126,8 @@ def _model(row: PublishedRow, engine: TieredEngine, runtime: Runtime) -> Model:
     cells = {**row.cells, "model": plain}
     if _is_known(plain):
         cells["params_b"] = ""  # counted with or without its table of n-grams
-    if engine.reads_checkpoint:
-        cells["quant"] = MXFP4
+    if engine.makers_format:
+        cells["quant"] = engine.makers_format
     told = PublishedRow(cells)
     model = stated_model(told, runtime)
     row.notes += told.notes

@@ -87,9 +87,11 @@ class TieredEngine:
         return self.vram_fixed_gib * GIB
 
     @property
-    def reads_checkpoint(self) -> bool:
-        """Whether the engine reads a maker's checkpoint as it is."""
-        return self.files == CHECKPOINT
+    def makers_format(self) -> str:
+        """Format of a maker's checkpoint, with experts of 4 bits and all else of 16, of an engine
+        that reads it as it is; empty for others.
+        """
+        return "MXFP4-hf" if self.files == CHECKPOINT else ""
 
     @property
     def mapped(self) -> bool:

@@ -28,7 +28,6 @@ from advisor.units import GIB, MIB
 
 ENGINE = "tiers"  # name of the program whose placement and schedule all of them use
 INT4 = "AWQ"  # format with the bytes of 4-bit integers in groups, as engines' own files have
-MXFP4 = "MXFP4-hf"  # format of a checkpoint with experts of 4 bits and all else of 16
 
 
 @cache
@@ -87,8 +86,8 @@ def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:
         return loaded_format_of("llama.cpp", "as ExLlamaV3's bits, since it does not take")(
             form, machine
         )
-    if engine.reads_checkpoint:
-        own = MXFP4
+    if engine.makers_format:
+        own = engine.makers_format
         reason = f"as its maker published it, since {engine.name} reads that checkpoint"
     else:
         own = INT4
