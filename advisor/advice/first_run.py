@@ -21,7 +21,14 @@ from advisor.runtimes.llama_cpp import lm_studio
 
 SERVED = re.compile(r"(vllm serve|trtllm-serve|python -m sglang\.launch_server --model-path) (\S+)")
 """Beginning of a server's command, with the repository of its weights."""
-LENGTH = re.compile(r" --(?:max-model-len|context-length|max_seq_len) \d+")  # option of the context
+TUNING = re.compile(
+    r" --(?:max-num-seqs|gpu-memory-utilization|max-running-requests|mem-fraction-static|backend|"
+    r"max_batch_size|kv_cache_free_gpu_memory_fraction) \S+"
+)
+"""Options of servers that start without them, as the model and its context fit either way; those
+that divide a model among GPUs, or leave a part of it in RAM, are none of them."""
+LINES_OF_FILES = ("llama.cpp", "Ollama", "LM Studio")
+"""Runtimes whose exact lines download the model where a list has its files."""
 
 
 class System(StrEnum):
@@ -83,7 +90,11 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
     exact = estimate.command
     if system is System.WINDOWS:
         exact = powershell(exact)
-    run = _run(estimate) if _plain(estimate) else ""
+    run = ""
+    if estimate.settings.divides:
+        run = exact if _downloads(estimate) else ""
+    elif _plain(estimate):
+        run = _run(estimate)
     refused = ""
     if not run and estimate.runtime.name == "Ollama" and Download.is_divided(estimate.model):
         refused = IN_PARTS
@@ -111,6 +122,12 @@ def _plain(estimate: Estimate) -> bool:
     """Whether the request has nothing that the shortest lines would leave out."""
     work = estimate.work
     return not work.draft and work.kv_type == "f16" and float(work.users) <= 1
+
+
+def _downloads(estimate: Estimate) -> bool:
+    """Whether the exact lines download the model, as the shortest ones do."""
+    named = estimate.model.gguf_file not in estimate.command
+    return named and estimate.runtime.name in LINES_OF_FILES
 
 
 def _run(estimate: Estimate) -> str:
@@ -144,14 +161,13 @@ def _of_ollama(estimate: Estimate) -> str:
 
 
 def _of_the_command(command: str) -> str:
-    """First option of a server's command, its repository; empty where that is not known or the
-    command has several lines.
+    """Server's command without the options that it starts without; empty where its repository is
+    not known or the command has several lines.
     """
     served = SERVED.match(command)
     if served is None or "\n" in command or served[2] == Download.UNKNOWN:
         return ""
-    length = LENGTH.search(command)
-    return served[0] + (length[0] if length else "")
+    return TUNING.sub("", command)
 
 
 def _search(model: Model, exact: str) -> str:

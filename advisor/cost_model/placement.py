@@ -136,6 +136,13 @@ class Settings:
     """Whether pages of the file may stay on the drive, by llama.cpp's `--load-mode` (server README
     at 00dc8057)."""
 
+    @property
+    def divides(self) -> bool:
+        """Whether it says what lies where, which a runtime left alone would choose otherwise."""
+        parts = (self.gpu_layers, self.cpu_moe, self.cpu_ffn, self.expert_cache, self.disk_layers)
+        stated = any(part is not None for part in parts)
+        return stated or self.kv_in_ram is not None or self.load_mode != "auto"
+
     def __post_init__(self) -> None:
         if self.load_mode not in self.LOAD_MODES:
             raise InputError(

@@ -58,6 +58,52 @@ def test_linux_with_llama_cpp() -> None:
     assert flags(shlex.split(lines.exact)) <= listed("llama_server")
 
 
+def values(line: str, option: str) -> list[str]:
+    """What stands behind an option of a command."""
+    words = shlex.split(line)
+    return [words[place + 1] for place, word in enumerate(words) if word == option]
+
+
+@pytest.mark.parametrize(
+    ("stated", "runtime", "words"),
+    [
+        ({"gpu_layers": 20}, "llama.cpp", "-ngl 20"),
+        ({"gpu_layers": 20}, "Ollama", "num_gpu 20"),
+        ({"gpu_layers": 20}, "LM Studio", "--gpu 0.297"),  # 19 of 64 layers beside the head
+        ({"cpu_ffn": 60}, "llama.cpp", "-ncffn 60"),
+        ({"gpu_layers": 20, "load_mode": "none"}, "llama.cpp", "-lm none"),
+    ],
+)
+def test_the_first_lines_of_a_stated_split_pass_it(stated, runtime: str, words: str) -> None:
+    lines = of(Request(model="Qwen3-32B", machine="RTX 4070 96gb", **stated), runtime, System.LINUX)
+    assert words in lines.run
+
+
+def test_the_first_lines_keep_stated_experts_in_ram() -> None:
+    request = Request(model="gpt-oss-120b", machine="RTX 4090 96gb", cpu_moe=30)
+    assert "-ncmoe 30" in of(request, "llama.cpp", System.LINUX).run
+    assert "numCpuExpertLayersRatio" in of(request, "LM Studio", System.WINDOWS).run
+
+
+@pytest.mark.parametrize(
+    ("runtime", "option"),
+    [("vLLM", "--tensor-parallel-size"), ("SGLang", "--tp-size"), ("TensorRT-LLM", "--tp_size")],
+)
+def test_the_first_line_of_a_server_uses_every_gpu_that_the_model_needs(
+    runtime: str, option: str
+) -> None:
+    request = Request(model="Llama-3.3-70B", format="AWQ", machine="2x RTX 3090 64gb")
+    lines = of(request, runtime, System.LINUX)
+    assert values(lines.run, option) == ["2"]
+    assert "8192" in lines.run
+
+
+def test_the_first_line_of_a_server_leaves_in_ram_what_the_gpu_cannot_hold() -> None:
+    request = Request(model="Qwen3-32B", format="BF16", machine="RTX 3090 64gb")
+    assert "--offload-backend" in of(request, "vLLM", System.LINUX).run
+    assert "--cpu-offload-gb" in of(request, "SGLang", System.LINUX).run
+
+
 def test_a_program_without_an_installer_for_windows_is_for_linux() -> None:
     for estimate in fitting(LAPTOP):
         if estimate.runtime.name == "vLLM":

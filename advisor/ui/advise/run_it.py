@@ -122,12 +122,12 @@ def told(picked: Estimate, system: System) -> None:
         copyable(lines.exact)
 
     def about() -> None:
-        if lines.run:
+        if lines.run and lines.run != lines.exact:
             copyable(lines.exact)
         row = setup_efforts().get(picked.runtime.name)
         written = f"Written for {picked.runtime.version}.{f' {row.why}' if row else ''}"
         for sentence in explained_in_turn((written, *remarks(picked))):
             say(sentence)
 
-    title = EXACTLY if lines.run else ABOUT
+    title = EXACTLY if lines.run not in ("", lines.exact) else ABOUT
     tabs.folded(title, f"about_{picked.runtime.name}_{picked.strategy.name}", about)
