@@ -27,7 +27,7 @@ from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.compare import usable
+from advisor.runtimes.compare import decode_tps, usable
 from advisor.units import GIB, number
 
 SIZES = (16, 32, 64, 128)  # sizes of RAM that are compared [GiB]
@@ -74,13 +74,15 @@ class RamAndDrive:
 
 
 def ram_and_drive(question: Question, estimates: Iterable[Estimate]) -> RamAndDrive | None:
-    """Speeds of a model over RAM and drives; None where neither changes them, or both are fixed.
+    """Speeds of a model over RAM and drives; None where neither changes them, as the GPU holds the
+    model, or both are fixed.
 
     Args:
         question: what the options are of.
         estimates: its placements on the machine.
     """
     machine = question.machine
+    estimates = list(estimates)
     tried = _tried(estimates)
     on_board = machine.unified or memory_generation(machine.host.name).startswith("LP")
     if not tried or on_board or machine.disk is None:
@@ -90,7 +92,8 @@ def ram_and_drive(question: Question, estimates: Iterable[Estimate]) -> RamAndDr
     points = tuple(_points(tried, machine, sizes))
     now = next(point for point in points if (point.ram_gib, point.drives) == (present, 1))
     speeds = [point.decode for point in points]
-    if max(speeds) < FELT * max(min(speeds), 1e-9):
+    in_gpu = max(map(decode_tps, filter(_is_resident, usable(estimates))), default=0.0)
+    if max(speeds) < FELT * max(min(speeds), in_gpu, 1e-9):
         return None
     priced = list(changes(question, filter(None, _steps(tried, machine, now))))
     kept = next((option for option in priced if option.name == AS_IS), None)
@@ -98,15 +101,15 @@ def ram_and_drive(question: Question, estimates: Iterable[Estimate]) -> RamAndDr
     return RamAndDrive(points=points, now=now, steps=steps)
 
 
+def _is_resident(estimate: Estimate) -> bool:
+    return estimate.strategy is PlacementStrategy.GPU_RESIDENT
+
+
 def _tried(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates of the engines that people offload with, outside the GPU: llama.cpp and engines
     with experts in tiers; of others where only these were asked for.
     """
-    outside = [
-        each
-        for each in estimates
-        if each.strategy is not PlacementStrategy.GPU_RESIDENT and not each.refusal
-    ]
+    outside = [each for each in estimates if not _is_resident(each) and not each.refusal]
     usual = [each for each in outside if each.runtime is LLAMA_CPP or each.runtime.in_tiers]
     return usual or outside
 
