@@ -122,7 +122,7 @@ def _machine_named(name: str) -> MachineName:
         parts = tuple(_parts(named))
         told = statements.note(statements.unused(name, parts, tuple(_sizes(named))))
         typed = named.spec.ram_gb in Written(plain(name)).memory_sizes
-        drive = "" if typed else statements.drive_note(name)
+        drive = "" if typed else statements.drive_note(name, named.spec.ram_gb)
         named = replace(named, notes=(*named.notes, *filter(None, (told, drive))))
     return _with_bridge(named, name)
 

@@ -263,10 +263,13 @@ def note(words: Iterable[str]) -> str:
     return f"{', '.join(listed)} in the name {what} left out."
 
 
-def drive_note(name: str) -> str:
-    """Sentence about sizes in TB of a name that says no RAM; empty without them."""
+def drive_note(name: str, ram_gb: object = None) -> str:
+    """Sentence about sizes in TB of a name, but for the one that counts as RAM; empty without
+    them.
+    """
     text = any_of("drive").sub(" ", translated(plain(name)))
-    sizes = [repr(match[0]) for match in any_of("terabytes").finditer(text)]
+    every = (match[0] for match in any_of("terabytes").finditer(text))
+    sizes = [repr(size) for size in every if float(size.rstrip("tb ")) * 1024 != ram_gb]
     if not sizes:
         return ""
     return (

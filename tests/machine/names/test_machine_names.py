@@ -416,3 +416,12 @@ def test_sizes_without_a_unit_or_a_blank_are_read(typed: str) -> None:
 
 def test_a_ti_s_is_a_super() -> None:
     assert MACHINES.named("RTX 4070TiS 16GB, 64GB RAM").spec.gpu == "RTX 4070 Ti Super"
+
+
+@pytest.mark.parametrize(
+    "typed", ["Threadripper 7970X 1TB DDR5", "4x RTX 6000 Ada, EPYC 9654, 1TB"]
+)
+def test_what_counts_as_ram_is_not_said_to_be_left_out(typed: str) -> None:
+    taken = Identified.of(typed)
+    assert taken.ram_gib == 1024
+    assert not any("1tb" in note for note in taken.notes)
