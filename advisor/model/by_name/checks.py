@@ -162,11 +162,11 @@ def longer_context(text: str, model: Named) -> Named:
     own = model.architecture.max_context
     if own is None:
         return model
-    later = _context_of_later(text, model.row)
-    if model.known and not model.taken_as:
-        return replace(model, context=later) if later > own else model
-    named = _context_of_name(text)
-    stated = max(_context_of_row(text), named, later)
+    named = 0
+    stated = _context_of_later(text, model.row)
+    if model.taken_as or not model.known:
+        named = _context_of_name(text)
+        stated = max(stated, named, _context_of_row(text))
     if stated > own or (named == stated and 0 < named < own):
         return replace(model, context=stated)
     return model
@@ -183,7 +183,9 @@ def _context_of_later(text: str, row: KnownRow) -> int:
     if repository.casefold() == row.hf_id.casefold():
         return 0
     variant = hub_list().named(repository)
-    return variant.max_context if variant is not None else 0
+    if variant is None:
+        return 0
+    return variant.max_context
 
 
 def _context_of_row(text: str) -> int:

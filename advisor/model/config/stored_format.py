@@ -267,7 +267,9 @@ def _of_listed_modules(quantization: Mapping[str, object]) -> dict[str, object]:
 def _object(values: Mapping[str, object], key: str) -> Mapping[str, object]:
     """Object under a key; empty where there is none."""
     inner = values.get(key)
-    return inner if isinstance(inner, Mapping) else {}
+    if isinstance(inner, Mapping):
+        return inner
+    return {}
 
 
 def _of_file_alone(beside: Mapping[str, object]) -> dict[str, object]:
@@ -507,10 +509,16 @@ def _left_out(quantization: Mapping[str, object]) -> Iterator[str]:
 
 def _packed_alone(quantization: Mapping[str, object]) -> Iterator[str]:
     """Modules that a quantizer packs where it leaves all others, by GPTQ's key of [1]."""
-    steps = quantization.get("modules_in_block_to_quantize")
-    for step in steps if isinstance(steps, list | tuple) else ():
-        names = step if isinstance(step, list | tuple) else (step,)
-        yield from (name for name in names if isinstance(name, str) and name)
+    yield from _texts(quantization.get("modules_in_block_to_quantize"))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Texts of a list, and of lists within it."""
+    if isinstance(value, str) and value:
+        yield value
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)
 
 
 def _apart(quantization: Config) -> Modules:
