@@ -6,7 +6,7 @@ and vendors that differ become tuples, one for each machine, by which constants 
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -19,43 +19,74 @@ from advisor.machine.quantity import Quantity
 Part = TypeVar("Part")
 
 
-def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = False) -> Hashable:
-    """Key of machines that can be stacked.
+@dataclass(frozen=True, slots=True)
+class KindParts:
+    """Properties by which a machine is stacked with others, looked up once for all its kinds."""
 
-    With `kernels` the order of GPUs by speed must agree too, for frameworks that divide layers
-    among GPUs; llama.cpp's GPUs work one after another. With `resident` the GPUs hold the whole
-    model, so that links, processor and drive take no part in a step. With `counts` machines with
-    several numbers of one kind of card can be stacked.
+    machine: Machine
+    one_card: bool  # its GPUs are cards of one kind
+    every: Hashable  # properties that count in each kind
+    outside: Hashable  # those of links, processor and drive
+
+    @staticmethod
+    def of(machine: Machine) -> "KindParts":
+        """Properties of a machine."""
+        host = machine.host
+        disk = machine.disk
+        network = machine.network
+        times = (network.rate, network.reduce, network.message) if network else ()
+        return KindParts(
+            machine,
+            of_one_card(machine),
+            (
+                machine.driven,
+                (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
+                host.numa and (host.cores, host.sockets),
+                (machine.backend, machine.driver, machine.build),
+                machine.system == OperatingSystem.WINDOWS,
+                host.segment,
+                tuple(figure and float(figure.value) for figure in times),
+                id(machine.known),
+                disk is None,
+            ),
+            (
+                tuple(gpu.link.pinned.kind for gpu in machine.gpus),
+                (_maker(host), host.segment, host.instruction_sets, host.bandwidth.kind),
+                disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
+            ),
+        )
+
+    def kind(self, *, kernels: bool, resident: bool, counts: bool = False) -> Hashable:
+        """Key of machines that can be stacked.
+
+        With `kernels` the order of GPUs by speed must agree too, for frameworks that divide layers
+        among GPUs; llama.cpp's GPUs work one after another. With `resident` the GPUs hold the whole
+        model, so that links, processor and drive take no part in a step. With `counts` machines
+        with several numbers of one kind of card can be stacked.
+        """
+        machine = self.machine
+        together = counts and self.one_card
+        several = len(machine.gpus) > 1 and not together
+        return (
+            together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
+            kernels and several and _unequal(machine),
+            kernels and machine.nodes > 1 and _rates(machine),
+            self.every,
+            resident or self.outside,
+        )
+
+
+def _rates(machine: Machine) -> tuple[float, ...]:
+    """Bandwidth of each GPU's memory [B/s]."""
+    return tuple(float(gpu.bandwidth.value) for gpu in machine.gpus)
+
+
+def _unequal(machine: Machine) -> Hashable:
+    """How the GPUs that share layers differ: they wait for the slowest, and unequal ones take
+    layers by their memory.
     """
-    together = counts and of_one_card(machine)
-    several = len(machine.gpus) > 1 and not together
-    host = machine.host
-    disk = machine.disk
-    network = machine.network
-    rates = tuple(float(gpu.bandwidth.value) for gpu in machine.gpus)
-    times = (network.rate, network.reduce, network.message) if network else ()
-    return (
-        together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
-        # GPUs that share layers wait for the slowest.
-        kernels and several and tuple(map(int, np.argsort(rates, kind="stable"))),
-        # Unequal cards take layers by their memory.
-        kernels and several and machine.unequal_memory,
-        machine.driven,
-        (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
-        host.numa and (host.cores, host.sockets),
-        (machine.backend, machine.driver, machine.build, machine.system == OperatingSystem.WINDOWS),
-        host.segment,
-        tuple(figure and float(figure.value) for figure in times),
-        kernels and machine.nodes > 1 and rates,
-        id(machine.known),
-        disk is None,
-        resident
-        or (
-            tuple(gpu.link.pinned.kind for gpu in machine.gpus),
-            (_maker(host), host.segment, host.instruction_sets, host.bandwidth.kind),
-            disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
-        ),
-    )
+    order = np.argsort(_rates(machine), kind="stable")
+    return (tuple(map(int, order)), machine.unequal_memory)
 
 
 def of_one_card(machine: Machine) -> bool:

@@ -11,7 +11,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.machine.stacked import kind_of, stacked
+from advisor.machine.stacked import KindParts, stacked
 
 
 def notes(machine: Machine) -> str:
@@ -159,7 +159,7 @@ def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
 def test_machines_with_other_software_are_not_stacked_as_one() -> None:
     plain = MachineSpec(gpu="RX 7900 XTX")
     kinds = [
-        kind_of(machine(replace(plain, **change)), kernels=False, resident=False)
+        KindParts.of(machine(replace(plain, **change))).kind(kernels=False, resident=False)
         for change in (
             {},
             {"driver": "amdvlk"},
@@ -173,9 +173,9 @@ def test_machines_with_other_software_are_not_stacked_as_one() -> None:
     linux = machine(plain)
     # engines for servers refuse Windows
     assert (
-        kind_of(nvidia, kernels=False, resident=False)
-        == kind_of(windows, kernels=False, resident=False)
-        != kind_of(linux, kernels=False, resident=False)
+        KindParts.of(nvidia).kind(kernels=False, resident=False)
+        == KindParts.of(windows).kind(kernels=False, resident=False)
+        != KindParts.of(linux).kind(kernels=False, resident=False)
     )
     assert stacked([nvidia, windows]).interfaces == ("cuda", "vulkan")
     assert stacked([nvidia, windows]).interface == ""

@@ -39,7 +39,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
-from advisor.machine.stacked import card_of, kind_of, of_one_card, stacked, with_counts
+from advisor.machine.stacked import KindParts, card_of, of_one_card, stacked, with_counts
 from advisor.model.architecture import Group
 from advisor.model.catalog import in_format
 from advisor.model.model import Floats, Model
@@ -309,6 +309,11 @@ class Stack:
             for links in (False, True)
         }
         self._counting: dict[str, Mask] = {}
+        self._parts = [
+            # A board that starts kernels slowly is known by its name.
+            (KindParts.of(machine), id(machine) if launch_cost(machine) else 0)
+            for machine in self.every
+        ]
         self.forget()
 
     def with_parts(self, parts: Sequence[Machine]) -> Sequence[Machine]:
@@ -458,13 +463,12 @@ class Stack:
             kernels, resident, counts, packed = key
             numbers = _numbered(
                 (
-                    kind_of(machine, kernels=kernels, resident=resident, counts=counts),
+                    parts.kind(kernels=kernels, resident=resident, counts=counts),
                     # Backends differ in the packed caches that they have fast kernels for.
-                    machine.interface if packed else "",
-                    # A board that starts kernels slowly is known by its name.
-                    id(machine) if launch_cost(machine) else 0,
+                    parts.machine.interface if packed else "",
+                    alone,
                 )
-                for machine in self.every
+                for parts, alone in self._parts
             )
             self._numbers[key] = self._well_filled(numbers) if counts else numbers
         return self._numbers[key]
