@@ -25,7 +25,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.tiered.engines import RamTier, TieredEngine
@@ -145,8 +145,15 @@ def _near_share(engine: TieredEngine, work: Workload, cache: Floats) -> Floats:
 
 
 def _room_for_experts(engine: TieredEngine, model: Model, machine: Machine, cache: Array) -> Array:
-    """VRAM for experts, beside the KV cache and all fixed parts [B]."""
+    """VRAM for experts, beside the KV cache and all fixed parts; in a memory that GPU and processor
+    share also beside what the engine needs in RAM [B].
+    """
     room = sum((gpu.memory.value - CONTEXT for gpu in machine.gpus), start=np.zeros(()))
+    if machine.unified:
+        memory = machine.host.memory.value
+        kept = left_to_system(memory, machine.gpus[0].memory.value)
+        shared = memory - kept - _fixed_in_ram(engine, model, machine)
+        room = np.minimum(room, shared - CONTEXT)
     return np.asarray(room - engine.fixed_vram - dense_bytes(model) - cache - SPARE)
 
 
@@ -199,13 +206,22 @@ def in_ram(
 
 
 def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
-    """RAM for experts after engine and system, as a share of the size of all experts."""
-    fixed: Array = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
+    """RAM for experts after engine and system, as a share of the size of all experts; none in a
+    memory that GPU and processor share, where the GPU's cache has all of it.
+    """
+    if machine.unified and engine.uses_gpus(machine):
+        return np.zeros(())
+    fixed = _fixed_in_ram(engine, model, machine)
     if not engine.uses_gpus(machine):
         fixed = fixed + dense_bytes(model)
-    fixed = fixed + model.embedding * (1.0 - model.tables_share)
     free = np.maximum(machine.host.memory.value - fixed - SPARE, 0.0)
     return np.asarray(free / np.maximum(model.expert_bytes, 1.0))
+
+
+def _fixed_in_ram(engine: TieredEngine, model: Model, machine: Machine) -> Array:
+    """RAM of the engine and the system, and of the embedding [B]."""
+    fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
+    return np.asarray(fixed + model.embedding * (1.0 - model.tables_share))
 
 
 def _dense_in_ram(engine: TieredEngine, model: Model, machine: Machine, taken: Array) -> Array:
@@ -214,8 +230,7 @@ def _dense_in_ram(engine: TieredEngine, model: Model, machine: Machine, taken: A
     """
     if not engine.streams_dense or engine.uses_gpus(machine):
         return np.ones(())
-    fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS) + SPARE
-    fixed = fixed + model.embedding * (1.0 - model.tables_share) + model.output
+    fixed = _fixed_in_ram(engine, model, machine) + SPARE + model.output
     free = machine.host.memory.value - fixed - taken
     return np.asarray(np.clip(free / (dense_bytes(model) - model.output), 0.0, 1.0))
 

@@ -294,3 +294,22 @@ def test_an_engine_of_one_checkpoint_reads_it_as_its_maker_published_it() -> Non
     loaded = runtime(KIMI).loaded_format("Q4_K_M", machine(MachineSpec(cpu="EPYC 7763")))
     assert loaded.format == "MXFP4-hf"
     assert "published" in loaded.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "ram_gb"),
+    [
+        ("colibri", "Apple M5 Max 40c", 128.0),  # JustVugg/colibri docs/benchmarks.md: 72, 387
+        ("colibri", "NVIDIA GB10 (DGX Spark)", 128.0),  # 136
+        ("colibri", "Apple M1 Max 32c", 64.0),  # 1030
+    ],
+)
+def test_a_shared_memory_holds_the_experts_once(name: str, gpu: str, ram_gb: float) -> None:
+    # GLM-5.2 of 344 GiB ran on each of them: what the GPU's cache holds, RAM does not hold again
+    where = machine(MachineSpec(gpu=gpu, ram_gb=ram_gb))
+    loaded = runtime(name).loaded_format("Q4_K_M", where).format
+    here = answer(name, resolve.find("GLM-5.2", loaded).model, where, DRIVE)
+    assert bool(here.fits)
+    cached = float(here.placement.expert_cache)
+    assert 0.4 * ram_gb * GIB < cached < ram_gb * GIB
+    assert float(here.placement.page_cache) == 0.0
