@@ -89,6 +89,16 @@ def money_shown_in(currency: Currency) -> Iterator[None]:
         _shown.reset(token)
 
 
+IN_DOLLARS = re.compile(r"\$([\d,]+(?:\.\d+)?)")  # amount of US dollars in a note on a price
+
+
+def in_shown_currency(note: str) -> str:
+    """Note on a price, which is kept in US dollars, with its amounts in the display currency."""
+    if _shown.get() == US_DOLLAR:
+        return note
+    return IN_DOLLARS.sub(lambda found: money(float(found[1].replace(",", ""))), note)
+
+
 def money(amount: float) -> str:
     """Amount in the display currency, with cents below ten units [USD]."""
     if not math.isfinite(amount):

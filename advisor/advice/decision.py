@@ -359,12 +359,26 @@ def _hours_saved(case: Situation) -> Option | None:
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
     safe = case.choice.safe
     if safe is not None and case.holds_nothing:
-        part = safe.kind is OptionKind.CHANGE and not safe.is_free_setting
-        if part or case.demand.wants.max_usd is not None:
-            return _or_api(case, safe)
+        holds = safe if case.demand.wants.max_usd is not None else _ram_that_holds(case)
+        if holds is not None:
+            return _or_api(case, holds)
     if case.choice.saves < least or _as_good_model(case, least):
         return None
     return _or_api(case, case.choice.safe)
+
+
+def _ram_that_holds(case: Situation) -> Option | None:
+    """Cheapest RAM that holds a model which the drive is read for now; None without one."""
+    able = [
+        option
+        for option in case.options[1:]
+        if option.kind is OptionKind.CHANGE
+        and not option.is_free_setting
+        and option.priced
+        and option.pays
+        and not reads_drive(option)
+    ]
+    return min(able, key=lambda option: option.paid_first, default=None)
 
 
 def _or_api(case: Situation, bought: Option | None) -> Option | None:

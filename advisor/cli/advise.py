@@ -32,8 +32,9 @@ from advisor.cli.estimate import estimate_answer, session_answer, session_lines
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
-from advisor.formatting import aligned, hours, money
-from advisor.runtimes.compare import usable
+from advisor.formatting import aligned, hours, in_shown_currency, money
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import decode_tps, usable
 from advisor.units import memory, number, seconds
 
 
@@ -171,7 +172,8 @@ def _change_lines(advice: Advice) -> Iterator[str]:
         option = prices.get(what_if.words)
         cost = what_if.cost
         if option is not None and option.price.usd:
-            cost = f"{money(option.price.usd)}{option.aged}: {option.price.note}"
+            note = in_shown_currency(option.price.note)
+            cost = f"{money(option.price.usd)}{option.aged}: {note}"
         yield f"{what_if.words}: {what_if.effect}, {cost}"
 
 
@@ -203,13 +205,22 @@ OF_OPTIONS = ("option", "", "tokens/s", "lost", "a month", "at once", "pays")
 AGED = "* price older than 90 days, or of the launch; `prices --of NAME` has its date"
 
 
+SHOWN_FROM = 0.2  # share of the best speed from which another engine than llama.cpp has its line
+
+
 def _estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Placements that run as a table, fastest first, and in one line how many do not."""
+    """Placements that run as a table, fastest first, and in one line each how many are much slower
+    and how many do not run; those of llama.cpp always stand there.
+    """
     runs = usable(estimates)
     if runs:
         users = float(runs[0].work.users) + float(runs[0].waiting)
-        rows = [_headings(users), *map(_estimate_cells, runs)]
+        least = SHOWN_FROM * max(map(decode_tps, runs))
+        shown = [each for each in runs if each.runtime is LLAMA_CPP or decode_tps(each) >= least]
+        rows = [_headings(users), *map(_estimate_cells, shown)]
         yield from map(terminal.cut, aligned(rows, right=(3, 4)))
+        if len(shown) < len(runs):
+            yield f"{len(runs) - len(shown)} others run, with less than a fifth of the best speed"
     rest = [each for each in estimates if not bool(each.fits)]
     short = [each for each in rest if not each.refusal]
     nearest = min(short, key=lambda each: float(each.missing), default=None)

@@ -69,8 +69,11 @@ def _without_it(advice: Comparison) -> str:
 def _of_work(option: Option, advice: Comparison) -> str:
     """Whether it does work of a known amount, or serves every user, beside what is owned."""
     demand = advice.case.demand
-    if demand.met_by(advice.case.best_kept):
+    decided = advice.decision.option
+    if demand.met_by(advice.options[0]):
         return f"What you have does the work already: {NOT_WORTH}."
+    if decided is not None and decided.is_free_setting and demand.met_by(decided):
+        return f"With {plain(decided.name)}, free, what you have does the work: {NOT_WORTH}."
     if demand.met_by(option):
         return f"It does the work, which what you have does not: {WORTH}."
     return f"It {' and '.join(demand.unmet_by(option))}: {NOT_WORTH}."

@@ -1,0 +1,91 @@
+"""What one person is told who states a budget, a house, a maker: what is bought, where the model
+then lies, and which limits that keeps.
+"""
+
+import re
+
+import pytest
+
+from advisor.advice.advise import answer
+from advisor.advice.edits.in_tiers import SAME_MODEL
+from advisor.advice.table.choice import is_bought, reads_drive
+from advisor.advice.table.option import OptionKind
+from advisor.advice.table.rules import of_makers
+from advisor.formatting import Currency, in_shown_currency, money_shown_in
+from advisor.request.request import Request
+
+GAMER = Request(
+    model="gpt-oss-120b",
+    gpu="RTX 5070 Ti",
+    cpu="Ryzen 9 7900",
+    ram_gb=32.0,
+    prompt=2000,
+    output=600,
+    replies_per_day=40.0,
+    texts="house",
+    max_usd=1200.0,
+)
+
+
+def advised(request: Request = GAMER, **changed):
+    return answer(Request(**{**request.stated(), **changed}).nouns()).advice
+
+
+def test_ram_is_bought_that_holds_what_is_read_from_the_drive_now() -> None:
+    """63 GB of weights against 16 of the card and 32 of RAM."""
+    advice = advised()
+    bought = advice.decision.option
+    assert reads_drive(advice.options[0])
+    assert bought.kind is OptionKind.CHANGE
+    assert bought.name.startswith("64 GB of RAM")
+    assert not reads_drive(bought)
+    assert any("64 GB DDR5 kit" in sentence for sentence in advice.summary.purchases)
+
+
+def test_limits_that_a_purchase_keeps_are_said_again() -> None:
+    told = " ".join(advised().summary.purchases)
+    assert re.search(r"Your limits are kept: \$[\d,]+ of \$1,200, nothing leaves the house\.", told)
+
+
+def test_a_budget_is_what_is_paid_before_anything_is_sold() -> None:
+    advice = advised(model="Qwen3.6-27B", max_usd=700.0)
+    sold = [option for option in advice.options if option.assumed_resale]
+    assert sold
+    assert all(option.paid_first > (option.upfront or 0.0) for option in sold)
+    assert all(option.paid_first <= 700.0 for option in advice.options)
+
+
+def test_the_least_that_holds_a_model_is_named_beyond_a_budget() -> None:
+    nothing = {"cards_owned": "nothing", "model": "Qwen3-8B", "max_usd": 300.0, "texts": "house"}
+    advice = answer(Request(**nothing).nouns()).advice
+    assert not any(map(is_bought, advice.options))
+    assert advice.case.beyond.paid_first > 300.0
+    assert "Nothing within $300 holds it: the least that does is " in advice.verdict
+
+
+def test_an_engine_that_nobody_reported_on_a_card_is_no_free_step() -> None:
+    advice = advised(model="Qwen3.6-35B-A3B", gpu="RTX 5060", ram_gb=64.0, think="off")
+    engines = [option for option in advice.options if option.name.startswith(SAME_MODEL)]
+    assert all(option.loss is None for option in engines if option.unreported)
+    assert not any(option is advice.case.step for option in engines if option.unreported)
+    assert not any(option.name in advice.verdict for option in engines if option.unreported)
+
+
+@pytest.mark.parametrize(("machine", "named"), [("3090 64gb", False), ("Raspberry Pi 5 8GB", True)])
+def test_a_developers_board_is_for_owners_of_boards(machine: str, named: bool) -> None:
+    advice = answer(Request(model="Qwen3.5-4B", machine=machine).nouns()).advice
+    assert any("Jetson" in option.name for option in advice.options) is named
+
+
+def test_who_states_a_maker_finds_nothing_odd_about_it() -> None:
+    asked = {"model": "Gemma-4-31B", "gpu": "Arc B580", "think": "off"}
+    odd = [text for option in advised(**asked).options for text in option.odd]
+    assert any(map(of_makers, odd))
+    wanted = [text for option in advised(**asked, maker="Intel").options for text in option.odd]
+    assert not any(map(of_makers, wanted))
+
+
+def test_a_note_on_a_price_is_in_the_currency_of_the_answer() -> None:
+    with money_shown_in(Currency(code="EUR", usd=1.25)):
+        assert in_shown_currency("2x 32 GB DDR4 kit $470") == "2x 32 GB DDR4 kit €376"
+    assert in_shown_currency("dock $300") == "dock $300"
