@@ -47,7 +47,7 @@ from advisor.advice.table.choice import (
     why_not,
 )
 from advisor.advice.table.demand import Crowd, Demand, demand_of
-from advisor.advice.table.option import Option, OptionKind, Question, as_rented
+from advisor.advice.table.option import FREE, Option, OptionKind, Question, as_rented
 from advisor.advice.table.options import changes, keep, machine_speed, options
 from advisor.advice.table.permitted import permitted, why_not_permitted
 from advisor.advice.table.rules import counts_in
@@ -503,7 +503,13 @@ def _many_at_once(
     """The case of work that one answer after the other does not do in time: several at once, here
     and on what could be bought, rented or called.
     """
-    from advisor.advice.table.at_once import MANY_AT_ONCE, asked_at_once, at_once, side_by_side
+    from advisor.advice.table.at_once import (
+        MANY_AT_ONCE,
+        asked_at_once,
+        at_once,
+        in_smaller_caches,
+        side_by_side,
+    )
 
     least = 0.0
     if case.demand.crowd is Crowd.RATE:
@@ -511,19 +517,14 @@ def _many_at_once(
     best = side_by_side(question, chosen, least)
     if best is None:
         work = at_once(question.work, MANY_AT_ONCE)
-        speed = None
     else:
         work = at_once(question.work, asked_at_once(best))
-        speed = speed_of(best)
     several = replace(question, work=work)
-    here = keep(several, speed)
-    together = None
-    if best is not None and speed is not None and float(best.work.users) > 1:
-        running = float(best.work.users)
-        name = f"{running:.0f} answers at once in {best.runtime.name}"
-        together = replace(
-            here, kind=OptionKind.CHANGE, name=name, price=Price(note=SAME_TEXT), loss=0.0
-        )
+    speed = None if best is None else speed_of(best)
+    together = _together(question, best)
+    if not _in_time(case, together):
+        smaller = _together(question, in_smaller_caches(question, chosen, least))
+        together = smaller if _in_time(case, smaller) else together
     rows = permitted(options(several, speed, ()), wants)[1:]
     kept = case.kept
     changed = [replace(together, kept=kept)] if together else []
@@ -533,6 +534,30 @@ def _many_at_once(
     marked = case.demand.under_load((kept, *changed, *others))
     together = marked[1] if changed else None
     return replace(case, options=marked, judged=(), together=together)
+
+
+def _together(question: Question, best: Estimate | None) -> Option | None:
+    """Option of several answers at the same time on the present machine; None for one by one."""
+    from advisor.advice.table.at_once import asked_at_once, at_once
+
+    if best is None or float(best.work.users) <= 1:
+        return None
+    several = replace(question, work=at_once(question.work, asked_at_once(best)))
+    name = f"{float(best.work.users):.0f} answers at once in {best.runtime.name}"
+    note = SAME_TEXT
+    if best.work.kv_type != question.work.kv_type:
+        name = f"{name}, KV cache in {best.work.kv_type}"
+        note = FREE
+    here = keep(several, speed_of(best))
+    return replace(here, kind=OptionKind.CHANGE, name=name, price=Price(note=note), loss=0.0)
+
+
+def _in_time(case: Situation, together: Option | None) -> bool:
+    """Whether several answers at once do the work in time, with thinking off where that is free."""
+    if together is None:
+        return False
+    ways = [together] if case.stopped is None else [together, thinking_off(together)]
+    return any(map(case.demand.met_by, ways))
 
 
 def _more_at_once(

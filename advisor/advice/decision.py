@@ -627,7 +627,7 @@ def _had(case: Situation) -> tuple[Gpu, ...]:
 def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:
     """Whether a purchase does the work that is asked for, or leaves one no more waiting."""
     if case.demand.crowd is not Crowd.PEOPLE:
-        return case.demand.met_by(option)
+        return case.demand.as_wished.met_by(option)
     if (decided.upfront or 0.0) - (option.upfront or 0.0) < LEAVES_A_LOT:
         return False
     return option.keeps_up and _with_waiting(option) <= _with_waiting(decided)

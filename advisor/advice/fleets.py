@@ -11,6 +11,7 @@ from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.comparison import Comparison
 from advisor.advice.prices.power import desktop_parts
 from advisor.advice.prices.price import Price
+from advisor.advice.readers import most_served, with_users
 from advisor.advice.serving import (
     NOT_YOURS,
     RESIDENT,
@@ -34,7 +35,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.runtime import Runtime
 from advisor.request.request import Request
 from advisor.runtimes import runtime
-from advisor.runtimes.compare import as_run, compare, decode_tps
+from advisor.runtimes.compare import as_run
 
 MOST_BUILT = 4
 """Desktops that a team builds and keeps side by side, at most: more want a room, its cooling and
@@ -71,36 +72,16 @@ def present(
     """
     if best is None or not question.ownership.owned:
         return Present(0, None, kept)
-    most = int(question.work.users)
+    output = float(question.work.output)
     load = load_on([best], request)
     if load is not None:
-        users = load.surely_up_to(most)
+        users = load.surely_up_to(int(question.work.users))
     else:
-        users = _most_served(question, best, demand, most)
-    return Present(users, _with_users(question, best, users) if users else None, kept)
-
-
-def _most_served(question: Question, best: Estimate, demand: Demand, most: int) -> int:
-    """Most users whom the present machine serves at the mean load."""
-    fewest = 0
-    while fewest < most:
-        tried = (fewest + most + 1) // 2
-        reached = _with_users(question, best, tried)
-        output = float(question.work.output)
-        if reached is not None and demand.as_wished.serves_all(reached, float(tried), output):
-            fewest = tried
-        else:
-            most = tried - 1
-    return fewest
-
-
-def _with_users(question: Question, best: Estimate, users: int) -> Speed | None:
-    """Speed of the present machine with so many users, in the same engine and placement."""
-    work = replace(question.work, users=float(users))
-    nouns = (question.model, question.machine, work)
-    every = compare(*nouns, settings=best.settings, runtimes=(best.runtime,))
-    alike = [each for each in every if each.strategy is best.strategy]
-    return next(filter(None, map(speed_of, sorted(alike, key=decode_tps, reverse=True))), None)
+        wished = demand.as_wished
+        users = most_served(
+            question, best, lambda speed, users: wished.serves_all(speed, users, output)
+        )
+    return Present(users, with_users(question, best, users) if users else None, kept)
 
 
 def within(

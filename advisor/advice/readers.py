@@ -1,11 +1,15 @@
-"""Users whom a server answers together at a reading speed."""
+"""Users whom a server answers together at a reading speed, or as somebody wishes."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.option import Question
 from advisor.cost_model.estimate import Estimate
 from advisor.model.model import Floats
+from advisor.runtimes.compare import compare, usable
 
 MOST_READERS = 1024  # largest number of users that is tried
 FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
@@ -26,3 +30,29 @@ def readers(best: Estimate, reading_tps: float) -> int:
     if not first or not len(beyond):
         return first
     return most(np.arange(first, beyond[0]))
+
+
+def most_served(question: Question, best: Estimate, enough: Callable[[Speed, float], bool]) -> int:
+    """Most users, up to those there are, for whom the speed of the present machine is enough in the
+    engine of an estimate.
+    """
+    fewest = 0
+    most = int(question.work.users)
+    while fewest < most:
+        tried = (fewest + most + 1) // 2
+        reached = with_users(question, best, tried)
+        if reached is not None and enough(reached, float(tried)):
+            fewest = tried
+        else:
+            most = tried - 1
+    return fewest
+
+
+def with_users(question: Question, best: Estimate, users: int) -> Speed | None:
+    """Speed of the present machine with so many users in the engine of an estimate; None where it
+    does not run.
+    """
+    work = replace(question.work, users=float(users))
+    nouns = (question.model, question.machine, work)
+    every = usable(compare(*nouns, settings=best.settings, runtimes=(best.runtime,)))
+    return speed_of(every[0]) if every else None

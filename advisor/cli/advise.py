@@ -17,6 +17,7 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, of_yours
 from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.speeds import speed_of
+from advisor.advice.table.demand import first_word_in, first_word_of
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.options import changes
 from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES, RamAndDrive
@@ -234,12 +235,12 @@ def _estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _headings(users: float) -> tuple[str, ...]:
-    """Headings of the table: of several users the first token is that of prompts that arrive at
-    once, later than at the mean load, which the verdict speaks of.
+    """Headings of the table: of several users the first token is that of their mean load, as in the
+    verdict.
     """
     if users <= 1:
         return OF_ESTIMATES
-    several = f"first token, {users:,.0f} at once"
+    several = "first token, mean load"
     return tuple(several if text == "first token" else text for text in OF_ESTIMATES)
 
 
@@ -248,7 +249,8 @@ def _estimate_cells(estimate: Estimate) -> tuple[str, ...]:
     if speed is None:
         return estimate.runtime.name, "", "", "", "", ""
     spread = f"{number(speed.decode)} ({number(speed.low)}-{number(speed.high)})"
-    first = seconds(speed.first_token)
+    several = float(estimate.work.users) > 1
+    first = seconds(first_word_of(estimate) if several else speed.first_token)
     place = SHORT_PLACES[estimate.strategy]
     form = estimate.model.format
     return estimate.runtime.name, place, form, spread, first, estimate.bottleneck
@@ -334,6 +336,7 @@ def option_answer(option: Option) -> Json:
         placement=runs.strategy.value if runs else None,
         monthly_parts_usd=asdict(option.cost) if option.cost else None,
         pays_from_tps=least_speed(option),
+        mean_load_ttft_s=first_word_in(option) if runs and option.use.work.users > 1 else None,
         **({} if runs else {"ttft_s": None}),
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from advisor.advice.estimates import estimates_of, title_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
+from advisor.advice.table.demand import first_word_of
 from advisor.advice.task import Task, sentences, task_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
@@ -99,6 +100,7 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         note=" ".join(filter(None, (*notes, *limits))),
         fits=fits,
         decode_tps_total=decode_tps(estimate) * float(estimate.work.users) if fits else None,
+        mean_load_ttft_s=_of_mean_load(estimate) if fits else None,
         ttft_p50_s=estimate.first_token_within(0.5) if fits else None,
         ttft_p95_s=estimate.first_token_within(0.95) if fits else None,
         vram_bytes=sizes[Tier.VRAM],
@@ -108,6 +110,13 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         seconds=_seconds(estimate),
         assumptions=[_assumption(assumed) for assumed in estimate.assumptions],
     )
+
+
+def _of_mean_load(estimate: Estimate) -> float | None:
+    """Time to the first token of several users at their mean load [s]; None for one, or a sweep."""
+    if np.ndim(estimate.work.users) or float(estimate.work.users) <= 1:
+        return None
+    return first_word_of(estimate)
 
 
 def _gpu_layers(estimate: Estimate) -> int | None:

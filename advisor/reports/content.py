@@ -206,7 +206,9 @@ def card_words(card: PlacementCard) -> CardWords:
 
 
 def _card_lines(card: PlacementCard) -> Iterable[str]:
-    if card.ttft_s is not None:
+    if card.mean_load_ttft_s is not None:
+        yield f"first token after {units.seconds(card.mean_load_ttft_s)} at the mean load"
+    elif card.ttft_s is not None:
         text = f"first token after {units.seconds(card.ttft_s)}"
         yield charts.with_range(text, card.ttft_s_low, card.ttft_s_high, units.seconds)
     yield f"limited by {card.bottleneck}" if card.bottleneck else ""
@@ -404,7 +406,7 @@ def _card_cells(card: PlacementCard) -> tuple[str, ...]:
     if card.ttft_s is None or not runs:
         first = ""
     else:
-        first = units.seconds(card.ttft_s)
+        first = units.seconds(card.mean_load_ttft_s or card.ttft_s)
     if runs:
         reason = card.bottleneck
     else:

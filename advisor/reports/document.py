@@ -57,6 +57,7 @@ class PlacementCard(Record):
     ttft_s: Size | None = None  # time to first token [s]
     ttft_s_low: Size | None = None  # lower end [s]
     ttft_s_high: Size | None = None  # upper end [s]
+    mean_load_ttft_s: Size | None = None  # of several users at their mean load; None for one [s]
     bottleneck: str = ""  # what limits the speed ("RAM bandwidth"); shown after "limited by"
     explanation: str = ""  # one or two sentences
     command: str = ""  # shell command that starts the runtime this way

@@ -13,6 +13,7 @@ import advisor
 from advisor import formatting, units
 from advisor.advice.advise import Answer
 from advisor.advice.curves import cost_by_tokens, speed_by_layers
+from advisor.advice.table.demand import first_word_of
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
 from advisor.advice.words.verdict import Advice
@@ -280,12 +281,14 @@ def _drive(drive: Disk | None) -> str:
 def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     """Card of a runtime and placement."""
     fits = bool(estimate.fits)
+    several = float(estimate.work.users) > 1
     card = as_record(
         "card",
         SimpleNamespace(all=estimate, run=estimate if fits else None),
         title=f"{estimate.strategy.heading}: {estimate.runtime.name}, {estimate.model.format}",
         fits=fits,
         missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
+        mean_load_ttft_s=first_word_of(estimate) if fits and several else None,
         bottleneck=estimate.bottleneck if fits else "",
         explanation=estimate.refusal or estimate.format_note,
         shown=shown,

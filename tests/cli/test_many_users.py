@@ -13,7 +13,7 @@ WISH = (
 def test_waits_are_a_table_and_fleets_follow(capsys) -> None:
     assert main(WISH) == 0
     text = capsys.readouterr().out
-    assert "first token, 6 at once" in text
+    assert "first token, mean load" in text
     assert "one in twenty" in text
     assert "beyond the limits" in text
     after = text[text.index("Machines that serve 6 users with 15 tokens/s each") :]

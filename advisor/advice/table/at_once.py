@@ -1,6 +1,6 @@
 """Several answers at the same time, where work of a known amount is done: a batch, or requests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from advisor.advice.table.option import Question
@@ -16,6 +16,7 @@ from advisor.runtimes.compare import compare, usable
 TRIED = (4.0, 16.0, 64.0)  # numbers of answers at the same time that are tried
 MANY_AT_ONCE = 16.0  # the number with which other machines are compared where this one runs none
 NEARLY = 0.8  # share of the most answers of an hour within which an engine that queues is taken
+SIXTEEN_BITS = ("f16", "bf16", "f32")  # formats of the cache that a smaller one is tried for
 ROOM = 1.25  # context of each over its prompt and reply, as lengths differ
 
 
@@ -33,7 +34,24 @@ def side_by_side(question: Question, chosen: Runtime | None, least: float) -> Es
     """
     if question.ownership.nothing:
         return None
-    able = [each for each in _several(question, chosen) if float(each.decode_tps or 0) >= least]
+    return _most(question, _several(question, _able(question, chosen)), least)
+
+
+def in_smaller_caches(question: Question, chosen: Runtime | None, least: float) -> Estimate | None:
+    """The same with the cache in half of its bytes, so that more answers are written at once."""
+    if question.ownership.nothing or question.work.kv_type not in SIXTEEN_BITS:
+        return None
+    every = list[Estimate]()
+    for runtime in _able(question, chosen):
+        if runtime.quantized_kv_type:
+            work = replace(question.work, kv_type=runtime.quantized_kv_type)
+            every += _several(replace(question, work=work), [runtime])
+    return _most(question, every, least)
+
+
+def _most(question: Question, every: Iterable[Estimate], least: float) -> Estimate | None:
+    """Estimate that does most work in an hour; of nearly equal ones one that queues requests."""
+    able = [each for each in every if float(each.decode_tps or 0) >= least]
     rates = [per_hour(question, each) for each in able]
     most = max(rates, default=0.0)
     near = [
@@ -46,17 +64,22 @@ def side_by_side(question: Question, chosen: Runtime | None, least: float) -> Es
     return max(near, key=lambda row: row[:3])[3]
 
 
-def _several(question: Question, chosen: Runtime | None) -> Iterator[Estimate]:
-    """Estimates from memory of each number, in runtimes that many run on such cards."""
-    runtimes = (chosen,) if chosen else RUNTIMES
-    able = [
+def _able(question: Question, chosen: Runtime | None) -> list[Runtime]:
+    """Runtimes that many run on such cards, or the chosen one."""
+    if chosen is not None:
+        return [chosen]
+    return [
         runtime
-        for runtime in runtimes
-        if chosen or (runtime.mainstream and counts_in(question.machine, runtime.engine))
+        for runtime in RUNTIMES
+        if runtime.mainstream and counts_in(question.machine, runtime.engine)
     ]
+
+
+def _several(question: Question, runtimes: Sequence[Runtime]) -> Iterator[Estimate]:
+    """Estimates from memory of each number of answers."""
     for users in TRIED:
         work = at_once(question.work, users)
-        for estimate in usable(compare(question.model, question.machine, work, runtimes=able)):
+        for estimate in usable(compare(question.model, question.machine, work, runtimes=runtimes)):
             if estimate.strategy is not PlacementStrategy.NVME_OFFLOAD:
                 yield estimate
 

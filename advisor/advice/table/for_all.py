@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.speeds import speed_of
+from advisor.advice.table.at_once import SIXTEEN_BITS
 from advisor.advice.table.demand import Demand
 from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
@@ -21,7 +22,6 @@ PLENTY = 4.0
 of some turns still fits; assumed."""
 USUAL_CONTEXT = Workload.context
 """Context that nobody states: a shorter one is no other answer than the one asked for."""
-SIXTEEN_BITS = ("f16", "bf16", "f32")
 OTHER_SYSTEM = "in WSL2, which is Linux inside Windows"
 
 

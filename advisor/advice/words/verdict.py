@@ -10,7 +10,7 @@ from html import escape
 from advisor.advice.comparison import Comparison
 from advisor.advice.estimates import read_there
 from advisor.advice.prices.price import odd_prices
-from advisor.advice.readers import MOST_READERS
+from advisor.advice.readers import MOST_READERS, most_served
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import reads_drive
 from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
@@ -403,6 +403,8 @@ def _takes(advice: Comparison, level: Judgement, speed: Speed | None) -> str:
         again = f", {percent(task.reread_share)} of it reading again"
         return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
     if users is not None and speed and not advice.elsewhere and not advice.case.demand.counted:
+        if level is Judgement.THINKS:
+            return _thinking_users(advice)
         return _served(advice, users, speed)
     if speed is None or use.tokens <= 0 or advice.case.demand.counted:
         return ""
@@ -426,6 +428,19 @@ def _served(advice: Comparison, users: int, speed: Speed) -> str:
     else:
         more = ""
     return f"At reading speed it serves {who}{more}."
+
+
+def _thinking_users(advice: Comparison) -> str:
+    """How many users wait less than half a minute for its thinking."""
+    best = advice.best
+    if best is None:
+        return ""
+    least = advice.question.money.thinking_tokens / LATE
+    users = most_served(advice.question, best, lambda speed, _: speed.decode >= least)
+    if not users:
+        return "Even one user waits longer than half a minute for its thinking."
+    who = "one user" if users == 1 else f"up to {users:,} users"
+    return f"With {who} it thinks less than half a minute."
 
 
 def _may_fall_short(advice: Comparison, speed: Speed) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from advisor.advice.comparison import Comparison
-from advisor.advice.decision import STOPS_THINKING, idle_usd
+from advisor.advice.decision import STOPS_THINKING, idle_usd, thinking_off
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.speeds import speed_of
@@ -78,7 +78,8 @@ def _nothing_bought(advice: Comparison) -> list[str]:
         return [f"{_keep(kept)} {off} {reason}".strip(), f"{off} {reason}", f"{_keep(kept)} {off}"]
     if engine := _young(advice.options, kept.decode):
         return [f"{_keep(kept)} {engine[0]}", *engine]
-    if another is not None and another.speed.decode >= FASTER * reading_tps:
+    served = advice.case.demand.crowd is Crowd.TEAM and advice.case.demand.met_by(kept)
+    if another is not None and not served and another.speed.decode >= FASTER * reading_tps:
         first, *shorter = _beside(another, advice)
         return [f"{reason} {first}".strip(), *shorter]
     return [f"{_keep(kept)} {reason}".strip(), f"{KEEP} {reason}".strip(), reason, _keep(kept)]
@@ -182,7 +183,7 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
         words = [f"{rented}, for {money_words(option.monthly or 0.0)} a month: {done}."]
         if advice.decision.beside is not None:
             return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
-        return words
+        return [*(f"{words[0]} {off}" for off in _thoughtless_too(advice, option)), *words]
     price = price_at_once(option)
     if advice.case.demand.crowd is Crowd.RATE:
         first = duration(advice.case.demand.first_word(option))
@@ -194,7 +195,19 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
             f"{gives} for {price}: {done}.",
         ]
     several = f"{_running(option):.0f} at once"
-    return [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
+    off = _thoughtless_too(advice, option)
+    ways = [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
+    return [*(f"{way} {words}" for words in off for way in ways), *ways]
+
+
+def _thoughtless_too(advice: Comparison, option: Option) -> list[str]:
+    """How soon hardware does a batch without thinking, where the model can stop and nobody asked
+    for thought; nothing for other work.
+    """
+    stops = advice.case.demand.wants.may_stop_thinking and option.use.money.thinking_tokens > 0
+    if not stops or advice.case.demand.crowd is not Crowd.BATCH:
+        return []
+    return [f"With thinking off, {_taken_by(advice, thinking_off(option))}."]
 
 
 def _running(option: Option) -> float:
@@ -230,7 +243,11 @@ def _serving(advice: Comparison) -> list[str]:
     name = plain(option.name).removesuffix(BY_THE_MONTH)
     if option.kind is OptionKind.RENT:
         rented = f"{name}, rented {hours_rented(option)}: {month}"
-        return [f"{rented}, {each}.", f"{rented}."]
+        ways = [f"{rented}, {each}.", f"{rented}, enough for {users}.", f"{rented}."]
+        api = advice.decision.beside
+        if api is None:
+            return ways
+        return [*(f"{way} {words}" for words in _unless(api) for way in ways), *ways]
     price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
     return [f"{gives} for {price}: {each}.", f"{gives} for {price}, enough for {users}."]
@@ -276,6 +293,8 @@ def _by_api(advice: Comparison, option: Option) -> list[str]:
         task = money_words(turns * (option.monthly or 0.0) / replies)
         day = f"{number(option.use.money.replies_per_day)} turns a day"
         month = f"{task} a task of {turns} turns, {month} at {day}"
+    if advice.case.demand.crowd is Crowd.TEAM:
+        month = f"{month} at {number(option.use.money.replies_per_day)} answers a day of all"
     if option.price.typed:
         return [f"{option.name} answers for {month}{speed}."]
     who = f"An API answers for {month}{speed}"
@@ -287,10 +306,20 @@ def _in_place_of_rent(advice: Comparison, api: Option) -> list[str]:
     rent = money_words(advice.options[0].monthly or 0.0)
     month = money_words(api.monthly or 0.0)
     answers = f"An API answers for {month} a month, where the rent is {rent}"
+    booked = f"An API answers for {month} a month, rent{_booked(advice.options[0])} is {rent}"
     if advice.case.demand.wants.texts is Texts.ANYWHERE:
-        return [f"{answers}."]
-    stays = f"{answers}; where your texts must stay with you"
-    return [f"{stays}, keep what you have.", f"{answers}, unless your texts must stay with you."]
+        return [f"{booked}.", f"{answers}."]
+    keep = "where your texts must stay with you, keep what you have."
+    unless = "unless your texts must stay with you."
+    return [f"{booked}; {keep}", f"{booked}, {unless}", f"{answers}, {unless}"]
+
+
+def _booked(kept: Option) -> str:
+    """Hours of a day for which the present machine is rented."""
+    if kept.speed is None:
+        return ""
+    hours = float(kept.use.rented_hours(kept.speed)) / max(kept.use.money.days, 1.0)
+    return f" for {hours_rented(replace(kept, hours_rented=hours))}"
 
 
 def _called_too(advice: Comparison, seconds: float) -> list[str]:
@@ -312,6 +341,16 @@ SOONER = 2.0  # factor of time from which an API, or thinking off, is named besi
 def _unless_texts_stay(api: Option) -> str:
     month = money_words(api.monthly or 0.0)
     return f"An API costs {month} a month, unless your texts must stay with you."
+
+
+def _unless(api: Option) -> list[str]:
+    """An API beside what a team would rent, with the answers that its price is for."""
+    answers = f"for {number(api.use.money.replies_per_day)} answers a day"
+    month = money_words(api.monthly or 0.0)
+    return [
+        f"An API costs {month} a month {answers}, unless your texts must stay with you.",
+        _unless_texts_stay(api),
+    ]
 
 
 def _switched_off(advice: Comparison) -> list[str]:

@@ -16,6 +16,7 @@ from advisor.advice.arrivals.load import ServerLoad, sentences
 from advisor.advice.curves import USERS, Together, together
 from advisor.advice.fleets import Offered, offered, server_load
 from advisor.advice.serving import ServingFleet
+from advisor.advice.table.demand import first_word_of
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import money
 from advisor.runtimes.compare import decode_tps
@@ -32,7 +33,7 @@ COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
     "Runtime": lambda row: two_lines(row.runtime.name, explained(row.format_note)),
     "Placement": lambda row: row.strategy.heading,
     "Speed": lambda row: _speed(row),
-    "First token": lambda row: seconds(float(row.first_token.value)) if row.first_token else "",
+    "First token": lambda row: _first(row),
     "Limited by": lambda row: explained(row.bottleneck),
     "Setup": lambda row: effort(row.runtime.name),
 }
@@ -43,7 +44,8 @@ def shown(answer: Answer) -> None:
     estimates = answer.advice.estimates
     if ready := fitting(estimates):
         with st.container(key="runtimes"):
-            show(columned(COLUMNS, ready, label="Runtimes, fastest first", numeric=(2, 3)))
+            columns = _columns(float(answer.advice.question.work.users))
+            show(columned(columns, ready, label="Runtimes, fastest first", numeric=(2, 3)))
         picked = choose("Command for", ready, answer.advice.best, key="command_of")
         told(picked, chosen_system(picked))
     if others := [estimate for estimate in estimates if not bool(estimate.fits)]:
@@ -53,6 +55,23 @@ def shown(answer: Answer) -> None:
     if ready:
         tabs.folded("Users served together", "open_users", lambda: _together(answer, ready))
     tabs.folded("Users under load", "open_load", lambda: load_and_servers(answer))
+
+
+OF_SEVERAL = "First token, mean load"  # heading of that column where several users ask
+
+
+def _columns(users: float) -> Mapping[str, Callable[[Estimate], object]]:
+    """Columns for a number of users: of several the first token is that of their mean load."""
+    if users <= 1:
+        return COLUMNS
+    return {OF_SEVERAL if name == "First token" else name: row for name, row in COLUMNS.items()}
+
+
+def _first(row: Estimate) -> str:
+    """Time to the first token, of several users at their mean load."""
+    if float(row.work.users) > 1:
+        return seconds(first_word_of(row))
+    return seconds(float(row.first_token.value)) if row.first_token else ""
 
 
 def _speed(row: Estimate) -> Markup:

@@ -1,0 +1,166 @@
+"""Teams, batches and rents: what is free comes first, what is bought serves all, one measure."""
+
+import random
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from advisor.advice.advise import answer
+from advisor.advice.fleets import offered
+from advisor.advice.table.demand import first_word_in, first_word_of
+from advisor.advice.table.option import OptionKind
+from advisor.advice.table.rules import counts_in
+from advisor.cli.advise import option_answer
+from advisor.cli.estimate import estimate_answer
+from advisor.request.request import Request
+
+
+@cache
+def advice_for(**words):
+    return answer(Request(**words).nouns()).advice
+
+
+def fleets_of(**words):
+    advice = advice_for(**words)
+    return advice, offered(advice, Request(**words))
+
+
+# What is free.
+
+
+def test_a_team_is_told_of_the_free_setting_that_serves_all() -> None:
+    """17 of 20 users fit beside Qwen3-32B in 24 GB; half of the cache's bytes hold all of them."""
+    advice = advice_for(model="Qwen3-32B", machine="RTX 3090 64gb", users=20)
+    option = advice.decision.option
+    assert advice.decision.rule == "served by a setting"
+    assert option.is_free_setting
+    assert advice.case.demand.met_by(option)
+    assert option in advice.options
+    assert "Not enough" in advice.summary.gives
+    assert "Free: KV cache in fp8" in advice.summary.way
+
+
+def test_slots_of_half_the_usual_context_are_a_free_setting() -> None:
+    """Slots of llama.cpp hold the whole context of each user: 8,192 tokens that nobody stated."""
+    words = {"model": "Qwen3-14B", "machine": "RTX 4080 64gb", "users": 12, "system": "windows"}
+    advice = advice_for(**words)
+    option = advice.case.for_all
+    assert option is not None
+    assert "a context of 4,096 tokens for each user" in option.name or "WSL2" in option.name
+
+
+def test_a_stated_context_is_kept() -> None:
+    words = {"model": "Qwen3-14B", "machine": "RTX 4080 64gb", "users": 12, "system": "windows"}
+    option = advice_for(**words, context=16384).case.for_all
+    assert option is None or "a context of" not in option.name
+
+
+def test_a_team_that_is_served_is_told_of_no_other_model() -> None:
+    advice = advice_for(model="gpt-oss-120b", machine="Mac Studio M3 Ultra 96GB", users=12)
+    assert "Free" not in advice.summary.way
+
+
+def test_no_engine_that_nobody_reported_on_such_cards_is_named_first() -> None:
+    for card in ("RTX 3060", "RTX 3090", "RTX 5090"):
+        best = advice_for(model="Qwen3-8B", machine=f"{card} 64gb", users=6).best
+        assert counts_in(best.machine, best.runtime.engine)
+
+
+def test_who_thinks_for_long_is_told_for_how_many_it_does_not() -> None:
+    words = {"model": "Qwen3-14B", "machine": "RTX 4080 64gb", "users": 8, "system": "windows"}
+    assert "it thinks less than half a minute" in advice_for(**words).summary.way
+
+
+# One measure.
+
+
+QUESTIONS = (
+    {"model": "Qwen3-32B", "machine": "RTX 3090 64gb", "users": 60},
+    {"model": "Qwen3-32B", "cards_owned": "nothing", "users": 30},
+    {"model": "Llama-3.3-70B", "cards_owned": "nothing", "users": 8},
+)
+
+
+@pytest.mark.parametrize("words", QUESTIONS)
+def test_no_fleet_without_a_drawback_is_notably_cheaper_than_the_verdict(words) -> None:
+    advice, (_, every) = fleets_of(**words)
+    decided = advice.decision.option
+    sound = [fleet.monthly for fleet in every if not fleet.drawback]
+    assert decided.cost.total <= 1.16 * min(sound)
+
+
+@pytest.mark.parametrize("words", QUESTIONS)
+def test_a_decided_fleet_is_in_the_list(words) -> None:
+    advice, (_, every) = fleets_of(**words)
+    decided = advice.decision.option
+    if decided in advice.case.fleets:
+        months = [fleet.monthly for fleet in every if not fleet.drawback]
+        assert any(month == pytest.approx(decided.monthly) for month in months)
+
+
+def test_a_purchase_for_fewer_users_costs_no_more() -> None:
+    """What serves so many serves one less."""
+    costs = []
+    for users in (12, 13, 30, 31, 60):
+        advice = advice_for(model="Qwen3-32B", cards_owned="nothing", users=users)
+        costs.append(advice.decision.option.cost.total)
+    assert all(fewer <= 1.16 * more for fewer, more in pairwise(costs))
+
+
+def test_more_users_never_need_less_than_fewer_did() -> None:
+    """Of seeded teams: where a team is served as it is, so is a smaller one."""
+    draw = random.Random(46)
+    for _ in range(12):
+        card = draw.choice(("RTX 3060", "RTX 4090", "L40S", "2x RTX 3090"))
+        model = draw.choice(("gemma-3-12b", "Llama-3.1-8B", "Mistral-7B-v0.3"))
+        users = draw.randint(3, 60)
+        words = {"model": model, "machine": f"{card} 64gb"}
+        many = advice_for(**words, users=users)
+        if many.case.demand.met_by(many.options[0]):
+            fewer = advice_for(**words, users=max(users // 2, 2))
+            assert fewer.case.demand.met_by(fewer.options[0]), (words, users)
+
+
+def test_first_tokens_of_several_users_are_of_the_mean_load_at_each_door() -> None:
+    advice = advice_for(model="Qwen3-8B", machine="RTX 4090 64gb", users=5)
+    best = advice.best
+    told = estimate_answer(best)
+    assert told["mean_load_ttft_s"] == pytest.approx(first_word_of(best))
+    assert told["mean_load_ttft_s"] < told["ttft_s"]
+    kept = option_answer(advice.options[0])
+    assert kept["mean_load_ttft_s"] == pytest.approx(first_word_in(advice.options[0]))
+    alone = advice_for(model="Qwen3-8B", machine="RTX 4090 64gb")
+    assert estimate_answer(alone.best)["mean_load_ttft_s"] is None
+
+
+# Batches and rents.
+
+
+def test_a_batch_of_long_prompts_tries_a_smaller_cache_before_it_buys() -> None:
+    """A cache of 9,000 tokens lets one answer run at once; the question was a traceback."""
+    words = {
+        "model": "Qwen3-32B", "machine": "RTX 4090 64gb", "replies_per_day": 10000.0,
+        "answer_hours": 24.0, "prompt": 8000, "output": 200, "context": 9000, "texts": "anywhere",
+    }  # fmt: skip
+    advice = advice_for(**words)
+    assert advice.decision.option.is_free_setting
+    assert advice.decision.option.name.startswith("thinking off and ")
+    assert not any(isinstance(each.use.work.users, np.ndarray) for each in advice.options)
+
+
+def test_a_rent_for_a_team_stands_beside_an_api() -> None:
+    advice = advice_for(model="Qwen3-8B", cards_owned="nothing", users=10)
+    if advice.decision.option.kind is OptionKind.RENT:
+        assert "unless your texts must stay with you" in advice.summary.way
+
+
+def test_an_api_for_a_team_says_for_how_many_answers_its_price_is() -> None:
+    words = {"model": "Qwen3-235B-A22B", "cards_owned": "nothing", "users": 100}
+    assert "at 40 answers a day of all" in advice_for(**words, texts="anywhere").summary.way
+
+
+def test_hours_of_a_rent_are_said() -> None:
+    advice = advice_for(model="Qwen3-32B", machine="rented A100 80GB")
+    assert "rent for 1 hour a day is" in advice.summary.way
