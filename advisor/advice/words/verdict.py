@@ -403,7 +403,7 @@ def _takes(advice: Comparison, level: Judgement, speed: Speed | None) -> str:
         again = f", {percent(task.reread_share)} of it reading again"
         return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
     if users is not None and speed and not advice.elsewhere and not advice.case.demand.counted:
-        if level is Judgement.THINKS:
+        if level is Judgement.THINKS and not _may_fall_short(advice, speed):
             return _thinking_users(advice)
         return _served(advice, users, speed)
     if speed is None or use.tokens <= 0 or advice.case.demand.counted:

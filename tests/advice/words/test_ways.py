@@ -239,7 +239,7 @@ def test_an_api_is_set_against_a_rent_that_does_the_work_in_time() -> None:
     # 480 answers of 2,500 tokens are 26 million in a month of 22 days: some dollars, beside 472
     anywhere = advised(**RENTED, texts="anywhere")
     assert re.search(
-        r"An API answers for \$[\d.]+ a month, (where the|rent for 1 hour a day)", anywhere.verdict
+        r"An API answers for \$[\d.]+ a month, rent for 8 hours a day is", anywhere.verdict
     )
     assert "unless your texts must stay with you" in advised(**RENTED).verdict
     assert "API" not in advised(**RENTED, texts="house").verdict
