@@ -96,7 +96,7 @@ def in_shown_currency(note: str) -> str:
     """Note on a price, which is kept in US dollars, with its amounts in the display currency."""
     if _shown.get() == US_DOLLAR:
         return note
-    return IN_DOLLARS.sub(lambda found: money(float(found[1].replace(",", ""))), note)
+    return IN_DOLLARS.sub(lambda match: money(float(match[1].replace(",", ""))), note)
 
 
 def money(amount: float) -> str:

@@ -78,10 +78,10 @@ def test_a_developers_board_is_for_owners_of_boards(machine: str, named: bool) -
 
 
 def test_who_states_a_maker_finds_nothing_odd_about_it() -> None:
-    asked = {"model": "Gemma-4-31B", "gpu": "Arc B580", "think": "off"}
-    odd = [text for option in advised(**asked).options for text in option.odd]
+    question = {"model": "Gemma-4-31B", "gpu": "Arc B580", "think": "off"}
+    odd = [text for option in advised(**question).options for text in option.odd]
     assert any(map(of_makers, odd))
-    wanted = [text for option in advised(**asked, maker="Intel").options for text in option.odd]
+    wanted = [text for option in advised(**question, maker="Intel").options for text in option.odd]
     assert not any(map(of_makers, wanted))
 
 

@@ -88,13 +88,13 @@ def test_an_unknown_name_gets_a_sentence_and_the_answer_stays(name) -> None:
 @pytest.mark.parametrize("name", ["64 GB of RAM", "+32 GB RAM", "64GB DDR5", "32 GB more RAM"])
 def test_ram_is_judged_as_more_of_it_in_the_same_machine(name) -> None:
     """16 GB in the card and 64 GB of RAM hold the 61 GB of gpt-oss-120b; 16 and 32 GB do not."""
-    asked = {
+    question = {
         "model": "gpt-oss-120b",
         "format": None,
         "machine": "5070 ti 32gb ddr5",
         "max_usd": 1200.0,
     }
-    advice = of_also(name, **asked)
+    advice = of_also(name, **question)
     best = advice.candidates[0].best
     assert best.name == "64 GB of RAM"
     assert not reads_drive(best)
