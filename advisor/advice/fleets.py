@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.comparison import Comparison
+from advisor.advice.arrivals.load import load_on
 from advisor.advice.prices.power import desktop_parts
 from advisor.advice.prices.price import Price
 from advisor.advice.readers import most_served, with_users
@@ -30,7 +29,7 @@ from advisor.advice.table.demand import Demand, mean_first_word
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import BY_THE_MONTH, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
-from advisor.advice.table.rules import FEW_RUN, counts_in
+from advisor.advice.table.rules import FEW_RUN
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.runtime import Runtime
 from advisor.request.request import Request
@@ -155,33 +154,11 @@ def _drawback(question: Question, fleet: ServingFleet, here: Present, demand: De
     return refusal(question, option) or next(odd, "")
 
 
-def server_load(advice: Comparison, request: Request) -> ServerLoad | None:
-    """Load on the engine of the verdict.
-
-    Where that queues no requests it is the one that serves most of those that people run there.
-    """
-    if advice.best is not None and advice.best.runtime.at_once is not None:
-        return load_on([advice.best], request)
-    meant = advice.meant()
-    reported = [each for each in meant if counts_in(each.machine, each.runtime.engine)]
-    return load_on(meant if advice.chosen else reported, request)
-
-
 class Offered(NamedTuple):
     """Machines that serve every user of a team."""
 
     here: Present  # the present one
     every: tuple[ServingFleet, ...]  # fleets, cheapest first
-
-
-def offered(advice: Comparison, request: Request) -> Offered:
-    """Machines that serve every user of an answer: those that its verdict was chosen from."""
-    if advice.case.offered is not None:
-        return advice.case.offered
-    demand = advice.case.demand
-    best = None if advice.elsewhere else advice.best
-    here = present(advice.question, request, best, demand, advice.options[0])
-    return Offered(here, listed(advice.question, request, demand, here, advice.chosen))
 
 
 def cheaper_mixture(fleets: Sequence[ServingFleet]) -> ServingFleet | None:

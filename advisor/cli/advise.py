@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from advisor.advice.advise import Answer
+from advisor.advice.answered_servers import offered, server_load
 from advisor.advice.arrivals.load import curve_lines, sentences
-from advisor.advice.fleets import offered, server_load
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, of_yours
 from advisor.advice.serving import lines as fleet_lines

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import answer
-from advisor.advice.fleets import offered
+from advisor.advice.answered_servers import offered
 from advisor.advice.table.demand import first_word_in, first_word_of
 from advisor.advice.table.option import OptionKind
 from advisor.advice.table.rules import counts_in

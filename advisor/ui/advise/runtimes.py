@@ -12,9 +12,10 @@ from markupsafe import Markup
 
 from advisor.advice import serving
 from advisor.advice.advise import Answer
+from advisor.advice.answered_servers import offered, server_load
 from advisor.advice.arrivals.load import ServerLoad, sentences
 from advisor.advice.curves import USERS, Together, together
-from advisor.advice.fleets import Offered, offered, server_load
+from advisor.advice.fleets import Offered
 from advisor.advice.serving import ServingFleet
 from advisor.advice.table.demand import first_word_of
 from advisor.cost_model.estimate import Estimate
