@@ -66,7 +66,7 @@ class Told:
         return dict(self.record["options"][0])
 
 
-def asked(seed: int) -> tuple[str, ...]:
+def question_of(seed: int) -> tuple[str, ...]:
     """Words of a random question."""
     chance = random.Random(seed)
     words = ["--model", chance.choice(MODELS), "--machine", chance.choice(MACHINES)]
@@ -86,7 +86,7 @@ def printed(*words: str) -> tuple[int, str]:
 
 def answered() -> Iterator[Told]:
     for seed in range(COUNT):
-        words = asked(seed)
+        words = question_of(seed)
         code, record = printed("advise", *words, "--json")
         if code == 0:
             yield Told(words, json.loads(record), printed("advise", *words)[1])

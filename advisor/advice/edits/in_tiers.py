@@ -35,7 +35,8 @@ def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
 def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
     """Estimate of a model in the fastest engine with experts in tiers; None where none runs it.
 
-    Engines that people reported on the machine's card come before all others. Each engine is in its first placement that fits.
+    Engines that people reported on the machine's card come before all others. Each engine is in its
+    first placement that fits.
 
     Args:
         machine: machine that an engine must take.
