@@ -237,15 +237,19 @@ def _combinations(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[t
 
 
 def _best_of_many(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[tuple[int, ...]]:
-    """Cards of each kind, the fastest and the largest of all, in several numbers; where there are
-    few kinds also all cards but one of each.
+    """Cards of each kind, the fastest and the largest of all and of each maker, whose cards alone
+    many engines take, in several numbers; where there are few kinds also all cards but one of each.
     """
     chosen: dict[tuple[int, ...], None] = {}
     for alike in kinds:
         chosen.update(dict.fromkeys(_first(alike)))
-    for rate in (_bandwidth, _memory):
-        best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
-        chosen.update(dict.fromkeys(_first(best)))
+    every = list(range(len(gpus)))
+    makers = dict.fromkeys(gpu.vendor for gpu in gpus)
+    of_makers = ([card for card in every if gpus[card].vendor == maker] for maker in makers)
+    for among in (every, *of_makers):
+        for rate in (_bandwidth, _memory):
+            best = sorted(among, key=lambda card: -rate(gpus[card]))
+            chosen.update(dict.fromkeys(_first(best)))
     if len(kinds) <= EVERY_NUMBER:
         for left in (alike[-1] for alike in kinds):
             chosen[tuple(card for card in range(len(gpus)) if card != left)] = None

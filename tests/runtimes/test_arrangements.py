@@ -180,6 +180,16 @@ def test_the_cards_that_were_there_are_an_arrangement(names: str, another: str) 
     assert after >= before / Arrangement.WORTH
 
 
+def test_an_engine_for_one_makers_cards_gets_the_best_of_them() -> None:
+    """Beside a faster card of another maker the two fastest of NVIDIA are tried, of five as of four
+    cards.
+    """
+    four = "MI50 32GB + RTX 4090 + RTX A6000 + RTX 4060 Ti 16GB"
+    for names in (four, f"{four} + RTX 4060 Ti 16GB"):
+        used = [{gpu.name for gpu in each.part.gpus} for each in fewer(cards(names))]
+        assert {"RTX 4090", "RTX A6000"} in used
+
+
 def test_no_arrangement_leaves_out_the_better_of_two_cards() -> None:
     """A 4090 has more of everything than a 3090: the 3090 is used beside it or not at all."""
     used = [{gpu.name for gpu in each.part.gpus} for each in fewer(cards("RTX 3090 + RTX 4090"))]
