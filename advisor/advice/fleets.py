@@ -49,16 +49,17 @@ BESIDE = " beside yours"  # end of the name of machines that work beside the pre
 class Present(NamedTuple):
     """Present machine with the users whom it serves at the speed and wait of servers."""
 
-    users: int  # users whom it serves in time
+    users: int  # users whom it serves in time, though predictions err
+    likely: int  # users whom it serves at its likely speed
     speed: Speed | None  # speed of each of them; None where it serves none
     kept: Option  # keeping it
 
     @property
     def yours(self) -> Yours:
         """Its users and cost of a month."""
-        if not self.users or self.kept.cost is None:
+        if not self.likely or self.kept.cost is None:
             return NOT_YOURS
-        return Yours(self.users, self.kept.cost.total)
+        return Yours(self.users, self.kept.cost.total, self.likely)
 
 
 def present(
@@ -70,17 +71,19 @@ def present(
     that of the mean load.
     """
     if best is None or not question.ownership.owned:
-        return Present(0, None, kept)
+        return Present(0, 0, None, kept)
     output = float(question.work.output)
     load = load_on([best], request)
     if load is not None:
         users = load.surely_up_to(int(question.work.users))
+        likely = load.users_up_to(int(question.work.users))
     else:
         wished = demand.as_wished
         users = most_served(
             question, best, lambda speed, users: wished.serves_all(speed, users, output)
         )
-    return Present(users, with_users(question, best, users) if users else None, kept)
+        likely = users
+    return Present(users, likely, with_users(question, best, users) if users else None, kept)
 
 
 def within(

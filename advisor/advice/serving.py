@@ -241,8 +241,9 @@ WORTH_MIXING = 0.99
 class Yours(NamedTuple):
     """The present machine as one of several."""
 
-    users: int  # users whom it serves in time
+    users: int  # users whom it serves in time, though predictions err
     usd: float  # what it costs in a month [USD]
+    likely: int = 0  # users whom it serves at its likely speed
 
 
 NOT_YOURS = Yours(0, 0.0)
@@ -453,6 +454,9 @@ def of_yours(users: int, yours: Yours) -> str:
     """Sentence on the users whom the present machine serves at the same speed and wait."""
     if yours.users >= users:
         return f"Yours serves all {users:,} of them."
+    if yours.likely >= users:
+        sure = f"{yours.users:,} though predictions err"
+        return f"Yours serves all {users:,} of them as predicted, {sure}."
     if not yours.users:
         return "Yours serves none of them so."
     return f"Yours serves {yours.users:,} of {users:,} so."
