@@ -13,7 +13,6 @@
 Every message says what is wrong, the value, what is allowed and what to do next.
 """
 
-import difflib
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import ClassVar
@@ -96,6 +95,8 @@ class DataError(AdvisorError):
 @lru_cache(maxsize=1024)
 def close_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Similar names, at most three, the best match first; case is ignored."""
+    import difflib  # takes time to load, and only errors need it
+
     by_folded = {spelling.casefold(): spelling for spelling in names}
     close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=3, cutoff=0.5)
     return tuple(by_folded[folded] for folded in close)

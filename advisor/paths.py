@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
 DATA_VARIABLE = "ADVISOR_DATA_DIR"  # environment variable that overrides the user's data folder
 
 HOMELESS = Path("/.local/share/offload-advisor")
@@ -13,6 +11,8 @@ HOMELESS = Path("/.local/share/offload-advisor")
 
 def data_folder() -> Path:
     """The user's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
+    import platformdirs  # takes time to load, and few answers need it
+
     chosen = os.environ.get(DATA_VARIABLE, "").strip()
     try:
         return Path(chosen or platformdirs.user_data_dir("offload-advisor", False)).expanduser()

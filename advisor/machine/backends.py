@@ -1,7 +1,6 @@
 """Software of a machine: operating system, llama.cpp's backend and build, graphics driver."""
 
 import re
-from calendar import month_name
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -341,6 +340,8 @@ class Build:
         return next((name for name, first in kinds if self.month < first.month), "")
 
     def __str__(self) -> str:
+        from calendar import month_name  # takes time to load, and few answers need it
+
         year, number = self.month.split("-")
         return f"{month_name[int(number)]} {year}"
 

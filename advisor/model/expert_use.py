@@ -29,20 +29,17 @@ round uses, the more so the fewer lie outside:
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
-from statistics import NormalDist
+from functools import cache, lru_cache
 
 import numpy as np
 
 from advisor.catalog.csv_tables import texts
 from advisor.units import Array
 
-_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(48)
-_SHARES = _MASSES / _MASSES.sum()
-_below = np.vectorize(NormalDist().cdf, otypes=[float])
-_quantile = np.vectorize(NormalDist().inv_cdf, otypes=[float])
+NODES = 48  # points of the mean over a normal distribution
 LEAST_MISSED = 1e-15  # share of experts that texts miss at least, so that its logarithm is finite
 LONGEST = 1e9  # tokens whose experts a cache of all of them holds [tokens]
 STEPS = 60  # halvings of an interval in search of a root
@@ -90,9 +87,10 @@ class ExpertUse:
 
     def touched(self, tokens: Array) -> Array:
         """Number of experts that some consecutive tokens use together."""
+        _, shares = _quadrature()
         spared = np.log1p(-_probabilities(self))
         each = np.asarray(tokens, dtype=float)[..., None]
-        return np.asarray(-self.total * np.sum(_SHARES * np.expm1(each * spared), axis=-1))
+        return np.asarray(-self.total * np.sum(shares * np.expm1(each * spared), axis=-1))
 
     def distinct_texts(self, texts: Array) -> Array:
         """Number of texts with even choices that would use as many experts together as some texts
@@ -154,15 +152,34 @@ class ExpertUse:
         return np.asarray(np.clip(hits, 0.0, 1.0) * small)
 
 
+@cache
+def _quadrature() -> tuple[Array, Array]:
+    """Points of a standard normal, and the share of each in a mean over it (Gauss and Hermite)."""
+    nodes, masses = np.polynomial.hermite_e.hermegauss(NODES)
+    return nodes, masses / masses.sum()
+
+
+@cache
+def _normal() -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """Distribution function of a standard normal, and its inverse."""
+    from statistics import NormalDist  # takes time to load, and few answers need it
+
+    normal = NormalDist()
+    below = np.vectorize(normal.cdf, otypes=[float])
+    quantile = np.vectorize(normal.inv_cdf, otypes=[float])
+    return below, quantile
+
+
 @lru_cache(maxsize=256)
 def _probabilities(use: ExpertUse) -> Array:
     """Probability that a token uses an expert, at each node of the distribution of weights."""
-    weights = np.exp(use.uneven * _NODES)
+    nodes, shares = _quadrature()
+    weights = np.exp(use.uneven * nodes)
     low = -80.0
     high = 80.0
     for _ in range(STEPS + 20):
         middle = (low + high) / 2.0
-        mean = -np.sum(_SHARES * np.expm1(-np.exp(middle) * weights))
+        mean = -np.sum(shares * np.expm1(-np.exp(middle) * weights))
         low, high = (middle, high) if mean < use.used / use.total else (low, middle)
     return np.asarray(np.clip(-np.expm1(-np.exp(high) * weights), 0.0, 1.0 - 1e-15))
 
@@ -175,7 +192,8 @@ def served_by_fixed(share: Array, uneven: float = STATIC) -> Array:
     """
     part = np.asarray(share, dtype=float)
     inside = np.clip(part, 1e-12, 1.0 - 1e-12)
-    held = _below(uneven - _quantile(1.0 - inside))
+    below, quantile = _normal()
+    held = below(uneven - quantile(1.0 - inside))
     return np.asarray(np.where(part >= 1.0, 1.0, np.where(part <= 0.0, 0.0, held)))
 
 

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -285,6 +284,8 @@ def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]
     (t - 3/8) / (t + 1/4) (Blom 1958, Statistical Estimates and Transformed Beta-Variables), for t
     GPUs (`tensor`).
     """
+    from statistics import NormalDist  # takes time to load, and few answers need it
+
     experts = model.architecture.experts
     if experts is None or tensor == 1:
         return 1.0, 1.0
