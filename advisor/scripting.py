@@ -286,12 +286,13 @@ def sweep(
         )
     work = Workload(**{name: options[name] for name in options.keys() & request}).with_room()
     split = {name: options[name] for name in options.keys() & SPLIT}
-    tables = [
-        pd.DataFrame(_columns(estimate, machine, numbers))
-        for model in ([models] if isinstance(models, Models) else models)
-        for machine in map(_machine, [machines] if isinstance(machines, Machines) else machines)
-        for estimate in compare(model, machine, work, runtime=runtime, **split)
-    ]
+    every_model = [models] if isinstance(models, Models) else models
+    every_machine = [machines] if isinstance(machines, Machines) else machines
+    tables: list[pd.DataFrame] = []
+    for model in every_model:
+        for machine in map(_machine, every_machine):
+            answers = compare(model, machine, work, runtime=runtime, **split)
+            tables += [pd.DataFrame(_columns(answer, machine, numbers)) for answer in answers]
     if not tables:
         raise InputError("There is no model or no machine to sweep over; give one of each or more.")
     return pd.concat(tables, ignore_index=True)

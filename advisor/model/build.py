@@ -177,23 +177,30 @@ def latent_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
     queries = heads * (facts.qk_nope_dim + facts.qk_rope_dim)
     latent = rank + facts.qk_rope_dim
     q_rank = facts.q_lora_rank
-    down_and_up: Shapes = {
-        "attn_q_a": (hidden, q_rank),
-        "attn_q_b": (q_rank, queries),
-        "attn_q_a_norm": q_rank,
-    }
+    of_queries: Shapes
+    if q_rank:
+        of_queries = {
+            "attn_q_a": (hidden, q_rank),
+            "attn_q_b": (q_rank, queries),
+            "attn_q_a_norm": q_rank,
+        }
+    else:
+        of_queries = {"attn_q": (hidden, queries)}
     by_head = {"attn_k_b": (facts.qk_nope_dim, rank), "attn_v_b": (rank, facts.v_head_dim)}
-    indexed = mixer(facts, layer) is Mixer.INDEXED
+    tensors = [
+        *Tensor.of_shapes(layer, of_queries),
+        *Tensor.of_shapes(layer, {"attn_kv_a_mqa": (hidden, latent)}),
+        *Tensor.of_shapes(layer, by_head, stacked=heads),
+        *Tensor.of_shapes(layer, {"attn_output": (heads * facts.v_head_dim, hidden)}),
+        *Tensor.of_shapes(layer, {"attn_kv_a_norm": rank}),
+    ]
+    kept = latent
+    if mixer(facts, layer) is Mixer.INDEXED:
+        tensors += indexer(facts, layer)
+        kept += facts.index_dim
     return Mixing(
-        tensors=(
-            *Tensor.of_shapes(layer, down_and_up if q_rank else {"attn_q": (hidden, queries)}),
-            *Tensor.of_shapes(layer, {"attn_kv_a_mqa": (hidden, latent)}),
-            *Tensor.of_shapes(layer, by_head, stacked=heads),
-            *Tensor.of_shapes(layer, {"attn_output": (heads * facts.v_head_dim, hidden)}),
-            *Tensor.of_shapes(layer, {"attn_kv_a_norm": rank}),
-            *(indexer(facts, layer) if indexed else ()),
-        ),
-        cache=LayerCache(key_values=latent + (facts.index_dim if indexed else 0)),
+        tensors=tuple(tensors),
+        cache=LayerCache(key_values=kept),
         attention_values=heads * (latent + rank),
     )
 
@@ -390,16 +397,19 @@ def _experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     width = (latent or hidden, facts.moe_intermediate)
     router = {"ffn_gate_inp": (hidden, facts.experts)}
     projections = {"ffn_latent_down": (hidden, latent), "ffn_latent_up": (latent, hidden)}
-    gated = facts.shared_experts and facts.shared_expert_gate
-    return (
-        *Tensor.of_shapes(layer, router, bias=facts.ffn_bias),
-        *(Tensor.of_shapes(layer, {"exp_probs_b": facts.experts}) if facts.router_bias else ()),
-        *_matrices(facts, layer, "_exps", width, stacked=facts.experts),
-        *(Tensor.of_shapes(layer, projections) if latent else ()),
-        *(_matrices(facts, layer, "_shexp", (hidden, shared)) if facts.shared_experts else ()),
-        *(Tensor.of_shapes(layer, {"ffn_gate_inp_shexp": hidden}) if gated else ()),
-        *(_dense(facts, layer) if facts.dense_beside_experts else ()),
-    )
+    tensors = [*Tensor.of_shapes(layer, router, bias=facts.ffn_bias)]
+    if facts.router_bias:
+        tensors += Tensor.of_shapes(layer, {"exp_probs_b": facts.experts})
+    tensors += _matrices(facts, layer, "_exps", width, stacked=facts.experts)
+    if latent:
+        tensors += Tensor.of_shapes(layer, projections)
+    if facts.shared_experts:
+        tensors += _matrices(facts, layer, "_shexp", (hidden, shared))
+        if facts.shared_expert_gate:
+            tensors += Tensor.of_shapes(layer, {"ffn_gate_inp_shexp": hidden})
+    if facts.dense_beside_experts:
+        tensors += _dense(facts, layer)
+    return tuple(tensors)
 
 
 def _matrices(

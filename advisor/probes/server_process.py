@@ -104,25 +104,36 @@ class ServerProcess:
 
     def _with_gpus(self, reading: ProcessReading) -> ProcessReading:
         states = [state for states in self._states for state in states]
-        mine = {each.pid for each in self._family()}
-        held = [each for state in self._states[-1] for each in state.held_by.items()]
+        mine = {process.pid for process in self._family()}
+        held = [entry for state in self._states[-1] for entry in state.held_by.items()]
         used = [state.memory_used for state in self._states[-1] if state.memory_used is not None]
         listed = any(pid in mine for pid, _ in held)  # not from a container, WSL or Windows
-        links = [(each[0].link_generation, each[0].link_width) for each in self._states]
+        if listed:
+            gpu_bytes = sum(size for pid, size in held if pid in mine)
+            gpu_programs = len({pid for pid, _ in held} - mine)
+        else:
+            gpu_bytes = sum(used)
+            gpu_programs = None
+        gpu_busy = None
+        if states[0].busy is not None:
+            busy = [sum(state.busy or 0.0 for state in look) for look in self._states]
+            gpu_busy = min(sum(busy) / len(busy), 1.0)
         limits = [
-            each.power_limit / each.usual_power
-            for each in states
-            if each.power_limit and each.usual_power
+            state.power_limit / state.usual_power
+            for state in states
+            if state.power_limit and state.usual_power
         ]
-        busy = [sum(each.busy or 0.0 for each in look) for look in self._states]
+        links = [(look[0].link_generation, look[0].link_width) for look in self._states]
+        known_links = [(made, lanes) for made, lanes in links if made and lanes]
+        reasons = [reason for state in states for reason in state.slowed_by]
         return replace(
             reading,
-            gpu_busy=min(sum(busy) / len(busy), 1.0) if states[0].busy is not None else None,
-            gpu_bytes=sum(size for pid, size in held if pid in mine) if listed else sum(used),
-            gpu_programs=len({pid for pid, _ in held} - mine) if listed else None,
-            slowed_by=tuple(dict.fromkeys(why for each in states for why in each.slowed_by)),
+            gpu_busy=gpu_busy,
+            gpu_bytes=gpu_bytes,
+            gpu_programs=gpu_programs,
+            slowed_by=tuple(dict.fromkeys(reasons)),
             power=min(limits, default=None),
-            link=max(((made, lanes) for made, lanes in links if made and lanes), default=None),
+            link=max(known_links, default=None),
         )
 
     def _family(self) -> Iterator[psutil.Process]:

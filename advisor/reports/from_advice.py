@@ -340,13 +340,16 @@ def _held(
 
 def token_time(advice: Advice) -> tuple[TimePart, ...]:
     """Time of a token by part, in the placements of the first page."""
-    return tuple(
-        TimePart(placement=card.strategy.value, part=str(name), seconds=float(duration))
-        for card in _shown(advice)
-        if card.step and card.fits
-        for name, duration in card.step.parts.items()
-        if float(duration) > 0
-    )
+    parts = []
+    for card in _shown(advice):
+        if card.step is None or not card.fits:
+            continue
+        for name, duration in card.step.parts.items():
+            seconds = float(duration)
+            if seconds > 0:
+                part = TimePart(placement=card.strategy.value, part=str(name), seconds=seconds)
+                parts.append(part)
+    return tuple(parts)
 
 
 def layer_sweep(advice: Advice, machine: Machine) -> SweepSeries | None:

@@ -78,17 +78,16 @@ def command(
         f"--context-length {int(work.context)}",
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {static_share(machine):g}",
-        *(["--kv-cache-dtype fp8_e4m3"] if serving.served(work).kv_type == "fp8" else []),
-        *several(division, "--tp-size", "--pp-size"),
-        *([f"--ep-size {division.tensor}"] if placement.expert_parallel else []),
-        *(
-            [f"--dp-size {division.tensor} --enable-dp-attention"]
-            if placement.attention_by_user
-            else []
-        ),
-        *_drafting(work),
-        *_offload(model, placement, division),
     ]
+    if serving.served(work).kv_type == "fp8":
+        parts.append("--kv-cache-dtype fp8_e4m3")
+    parts += several(division, "--tp-size", "--pp-size")
+    if placement.expert_parallel:
+        parts.append(f"--ep-size {division.tensor}")
+    if placement.attention_by_user:
+        parts.append(f"--dp-size {division.tensor} --enable-dp-attention")
+    parts += _drafting(work)
+    parts += _offload(model, placement, division)
     line = partitioned(" ".join(parts), division, "SGLANG_PP_LAYER_PARTITION")
     return serving.on_each(line, machine, "--dist-init-addr HOST1:5000")
 

@@ -273,19 +273,23 @@ def command(
     division = parallel(model, machine, by_user=placement.attention_by_user)
     if division.by_user:
         tensor = "--data-parallel-size"
+        copies = division.tensor
     else:
         tensor = "--tensor-parallel-size"
+        copies = 1
     parts = [
         f"vllm serve {source or shlex.quote(serving.checkpoint(model))}",
         f"--max-model-len {int(work.context)}",
-        f"--max-num-seqs {math.ceil(work.users / (division.tensor if division.by_user else 1))}",
+        f"--max-num-seqs {math.ceil(work.users / copies)}",
         f"--gpu-memory-utilization {MEMORY_USED}",
-        *(["--kv-cache-dtype fp8"] if serving.served(work).kv_type == "fp8" else []),
-        *several(division, tensor, "--pipeline-parallel-size"),
-        *(["--enable-expert-parallel"] if placement.expert_parallel else []),
-        *offload_options(model, placement, division),
-        *_drafting(work),
     ]
+    if serving.served(work).kv_type == "fp8":
+        parts.append("--kv-cache-dtype fp8")
+    parts += several(division, tensor, "--pipeline-parallel-size")
+    if placement.expert_parallel:
+        parts.append("--enable-expert-parallel")
+    parts += offload_options(model, placement, division)
+    parts += _drafting(work)
     line = partitioned(" ".join(parts), division, "VLLM_PP_LAYER_PARTITION")
     return serving.on_each(line, machine, "--master-addr HOST1", others=" --headless")
 

@@ -74,19 +74,25 @@ def statements(written: Written) -> Statements:
     wsl, _ = taken("wsl")
     watts, _ = taken("power limit")
     share, _ = taken("power share")
+    gpu_gib = _number(part)
+    if gpu_gib is not None:
+        gpu_gib *= PER_UNIT[unit]
     return Statements(
         rest=Written(" ".join(text.split())),
-        gpu_gib=_number(part) * PER_UNIT[unit] if part else None,
-        free_gib=_number(free) if free else None,
+        gpu_gib=gpu_gib,
+        free_gib=_number(free),
         ram_gib=float(free[2]) if free else None,
         wsl=wsl is not None,
-        watts=_number(watts) if watts else None,
-        power_share=_number(share) if share else None,
+        watts=_number(watts),
+        power_share=_number(share),
         words=tuple(taken_words),
     )
 
 
-def _number(match: re.Match[str]) -> float:
+def _number(match: re.Match[str] | None) -> float | None:
+    """Number in a match; None where nothing matches."""
+    if match is None:
+        return None
     return float(next(group for group in match.groups() if group))
 
 

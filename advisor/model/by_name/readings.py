@@ -210,14 +210,13 @@ def _printed_as(name: ModelName) -> tuple[str, ...]:
 
 def _of_printed_size(name: ModelName) -> KnownRow | None:
     """Most used model of the architecture and size that llama-bench prints, if any."""
-    rows = (
-        row
-        for architecture in (_printed_as(name) if _stated(name.tokens) else ())
-        for row in hub_list().where("architecture", architecture)
-        if is_of_maker(row) and _weighs(row, name.tokens)
-    )
-    row = next(rows, None)
-    return row and (catalogue_keys().get(row.key) or row)
+    if not _stated(name.tokens):
+        return None
+    for architecture in _printed_as(name):
+        for row in hub_list().where("architecture", architecture):
+            if is_of_maker(row) and _weighs(row, name.tokens):
+                return catalogue_keys().get(row.key) or row
+    return None
 
 
 def _stated(tokens: Iterable[str]) -> float | None:

@@ -432,11 +432,15 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
     memory = _told(nvml, "DeviceGetMemoryInfo", card, nvml.nvmlMemory_v2) or _told(
         nvml, "DeviceGetMemoryInfo", card
     )
+    bits = reasons or 0
+    slowed_by = [words for bit, words in SLOWED_BY.items() if bits & bit]
     return GpuState(
         memory_used=float(memory.used) if memory else None,
         busy=busy.gpu / 100 if busy else None,
-        held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
-        slowed_by=tuple(dict.fromkeys(SLOWED_BY[bit] for bit in SLOWED_BY if (reasons or 0) & bit)),
+        held_by={
+            program.pid: program.usedGpuMemory for program in programs if program.usedGpuMemory
+        },
+        slowed_by=tuple(dict.fromkeys(slowed_by)),
         **figures,
     )
 

@@ -179,21 +179,25 @@ def _values(facts: ArchitectureSpec, form: str) -> Iterator[bytes]:
     yield _key("general.name", STRING) + _string(facts.name)
     for number in (number for number, name in numbered("file type").items() if name == form):
         yield _key("general.file_type", UINT32) + struct.pack("<I", number)
+    wide = facts.moe_intermediate if facts.experts else facts.intermediate
     numbers = {
         "block_count": facts.layers,
         "context_length": facts.max_context or 131_072,
         "embedding_length": facts.hidden,
-        "feed_forward_length": facts.moe_intermediate if facts.experts else facts.intermediate,
+        "feed_forward_length": wide,
         "attention.head_count": facts.heads,
         "attention.head_count_kv": facts.kv_heads,
         "attention.key_length": facts.head_dim,
         "attention.value_length": facts.head_dim,
         "rope.dimension_count": facts.head_dim,
         "vocab_size": facts.vocab,
-        **({"expert_count": facts.experts} if facts.experts else {}),
-        **({"expert_used_count": facts.experts_per_token} if facts.experts else {}),
-        **({"expert_feed_forward_length": facts.moe_intermediate} if facts.experts else {}),
     }
+    if facts.experts:
+        numbers |= {
+            "expert_count": facts.experts,
+            "expert_used_count": facts.experts_per_token,
+            "expert_feed_forward_length": facts.moe_intermediate,
+        }
     for name, number in numbers.items():
         yield _key(f"llama.{name}", UINT32) + struct.pack("<I", number)
     yield _key("llama.attention.layer_norm_rms_epsilon", FLOAT32) + struct.pack("<f", 1e-5)

@@ -47,13 +47,10 @@ def hits_table(answer: Findings, rows: Sequence[Hit]) -> None:
     shown = rows[:MOST_ROWS]
     paid = shown_currency()
     several = len(answer.request.contexts) > 1
-    before: dict[str, list[Any]] = {
-        "Machine": [hit.title for hit in shown],
-        **(
-            {"Context": [context_size(float(hit.use.work.context)) for hit in shown]}
-            if several
-            else {}
-        ),
+    before: dict[str, list[Any]] = {"Machine": [hit.title for hit in shown]}
+    if several:
+        before["Context"] = [context_size(float(hit.use.work.context)) for hit in shown]
+    before |= {
         "A month": [None if hit.monthly is None else hit.monthly / paid.usd for hit in shown],
         "At once": [None if hit.upfront is None else hit.upfront / paid.usd for hit in shown],
         "Bought or rented": [hit.offer for hit in shown],

@@ -74,13 +74,20 @@ def _query(store: ReportStore) -> ReportQuery:
         deleted = st.toggle("Deleted reports", key="report_deleted_ones")
     return ReportQuery(
         words=words or "",
-        model="" if model in (None, ANY) else model,
-        gpu="" if gpu in (None, ANY) else gpu,
-        tag="" if tag in (None, ANY) else tag,
+        model=_chosen(model),
+        gpu=_chosen(gpu),
+        tag=_chosen(tag),
         since=_start(since),
         until=_start(until + timedelta(days=1)) if isinstance(until, date) else None,
         deleted=deleted,
     )
+
+
+def _chosen(choice: str | None) -> str:
+    """Chosen value of a filter; empty for any."""
+    if choice is None or choice == ANY:
+        return ""
+    return choice
 
 
 def _start(day: object) -> datetime | None:

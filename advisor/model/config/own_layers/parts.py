@@ -342,15 +342,12 @@ def _weights(
         "attn_kv_norm": dim,
         "attn_sinks": facts.heads,
     }
-    weights = tuple(
-        tensor
-        for shapes in (attention, *further)
-        for role, shape in shapes.items()
-        for tensor in Tensor.of_shapes(
-            layer, {role: shape}, group=None if role.endswith("norm") else Group.ATTENTION
-        )
-    )
-    return weights + hyper_connections(facts, layer, config.required("hc_mult"))
+    weights: list[Tensor] = []
+    for shapes in (attention, *further):
+        for role, shape in shapes.items():
+            group = None if role.endswith("norm") else Group.ATTENTION
+            weights += Tensor.of_shapes(layer, {role: shape}, group=group)
+    return tuple(weights) + hyper_connections(facts, layer, config.required("hc_mult"))
 
 
 def _shared_compressor(config: Config, facts: ArchitectureSpec, ratio: int) -> Shapes:
