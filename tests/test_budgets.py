@@ -189,6 +189,22 @@ def test_the_rest_takes_few_names_from_the_core() -> None:
     assert len(taken) <= CORE_NAMES
 
 
+EMPTY_WORDS = ("each", "thing", "tmp", "obj", "res")
+"""Words that name no value of the core: `layers`, `per_expert` and `core_rate` do."""
+
+
+def test_names_of_values_in_the_core_say_what_they_are() -> None:
+    empty = [
+        f"{path}:{node.lineno}"
+        for path, tree in sources().items()
+        if module_of(path) in core()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.arg)
+        if (node.id if isinstance(node, ast.Name) else node.arg) in EMPTY_WORDS
+    ]
+    assert empty == []
+
+
 def unlike_things(tree: ast.Module) -> Iterator[int]:
     """Lines of assignments of several values to several names, where none is an exchange."""
     for node in ast.walk(tree):

@@ -277,11 +277,11 @@ class Constants:
             for name in classes
             for backend in {backend for _, backend in pairs}
         }
-        each = [
+        by_class = [
             [scopes[name, backend]._look_up(constant, part) for part, backend in pairs]
             for name in classes
         ]
-        values = np.array([[float(scoped.value) for scoped in of_class] for of_class in each])
+        values = np.array([[float(scoped.value) for scoped in of_class] for of_class in by_class])
         if np.any(values != values[:, :1]):
             values = values[:, gpus]
         else:
@@ -289,7 +289,7 @@ class Constants:
         if np.all(values == values[0]):
             values = values[0]
         return ScopedConstant(
-            rows=each[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
+            rows=by_class[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
         )
 
     def value_by_family(self, constant: str, families: Names) -> Any:

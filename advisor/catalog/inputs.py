@@ -188,11 +188,11 @@ class Input:
                 f"{self.label} ({self.option}) has {len(value):,} values; at most {MOST_VALUES} "
                 "are read. Leave some out."
             )
-        for each in value:
-            if isinstance(each, tuple):
-                self._check_letters(str(each[0]))
-            elif isinstance(each, str):
-                self._check_letters(each)
+        for part in value:
+            if isinstance(part, tuple):
+                self._check_letters(str(part[0]))
+            elif isinstance(part, str):
+                self._check_letters(part)
 
     def _check_letters(self, text: str) -> None:
         if len(text) > UnknownName.LONGEST:
@@ -327,7 +327,7 @@ class Input:
             allowed = f"{value}; allowed is {low:,g} to {high:,.0f} {self.unit}".strip()
             return f"{allowed}{self._smaller_unit(value, low, high)}"
         unit = paid.sign.strip() + self.unit.removeprefix(DOLLAR)
-        typed, least, most = (float(each) / paid.usd for each in (value, low, high))
+        typed, least, most = (float(amount) / paid.usd for amount in (value, low, high))
         return f"{typed:.6g}; allowed is {least:,.6g} to {most:,.0f} {unit}"
 
     def _smaller_unit(self, value: Array, low: float, high: float) -> str:

@@ -117,9 +117,9 @@ def further_seconds(
     and what layers with a window do not see are no part of them. GPUs that divide the layers read
     one after another, at their mean rate.
     """
-    each = model.per_layer
+    layers = model.per_layer
     depth = np.asarray(work.decode_depth, dtype=float)[..., None]
-    values = np.sum(np.minimum(depth, each.windows) * each.kv_values, axis=-1)
+    values = np.sum(np.minimum(depth, layers.windows) * layers.kv_values, axis=-1)
     size = Model.KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
     rates = [
         np.asarray(constants.value("gpu_kv_share", gpu.lookup_family) * gpu.bandwidth.value)

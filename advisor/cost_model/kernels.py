@@ -179,8 +179,10 @@ def _gpu_round(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants)
 def core_seconds(weights: Array, host: Host, constants: Constants) -> Array:
     """Time of the cores for experts where they lie: smooth maximum of RAM and cores [s]."""
     ram = constants.value("tier_ram_share") * host.bandwidth.value
-    each = constants.value("tier_core_rate", vectors(host)) * constants.value("tier_core_engine")
-    cores = each * host.cores
+    core_rate = constants.value("tier_core_rate", vectors(host)) * constants.value(
+        "tier_core_engine"
+    )
+    cores = core_rate * host.cores
     return smooth_max(weights / ram, weights / cores)
 
 

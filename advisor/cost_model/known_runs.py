@@ -150,8 +150,8 @@ class TimedRun:
         weights: dict[str, Array] = {WHOLE: 1.0}
         for name, share in self.shares.items():
             part = PART_OF.get(name, FIXED)
-            for each in (GPU, FIXED) if part == FIXED else (part,):
-                weights[each] = weights.get(each, 0.0) + share
+            for counted in (GPU, FIXED) if part == FIXED else (part,):
+                weights[counted] = weights.get(counted, 0.0) + share
         return weights
 
     def weight(self, component: Component) -> Array:

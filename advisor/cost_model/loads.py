@@ -41,7 +41,7 @@ STARTED = (
     "latent_layers",
 )  # fmt: skip
 """Fields of a load that stand for the kernels of layers, which each GPU that shares them starts."""
-OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
+OF_THE_STEP = ("tokens", "sequence_tokens", "per_expert", "shared_with")
 """Fields of a load that describe the step as a whole: they are not added or scaled."""
 
 
@@ -50,7 +50,7 @@ class Load:
     """Bytes that a step reads at one location, and its work on them."""
 
     tokens: Array  # tokens computed in the step, all sequences together [tokens]
-    each: Array  # tokens of one sequence in the step [tokens]
+    sequence_tokens: Array  # tokens of one sequence in the step [tokens]
     weights: Array  # weights read, routed experts included [B]
     experts: Array  # routed experts read [B]
     kv: Array  # cache read [B]
@@ -201,7 +201,7 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
         flops = flops + share @ work
     return Load(
         tokens=1.0,
-        each=1.0,
+        sequence_tokens=1.0,
         weights=np.asarray(weights),
         experts=np.vecdot(routed * visits, model.bytes_per_layer[Group.ROUTED_EXPERTS]),
         kv=0.0,
@@ -235,7 +235,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     return replace(
         parts,
         tokens=step.tokens,
-        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
+        sequence_tokens=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
         weights=experts + parts.weights,
         experts=experts,
         kv=np.vecdot(cache, model.kv_bytes(step.depth, step.kv_type)) * step.sequences,

@@ -127,9 +127,9 @@ def _measured(
         yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
     if engine.layer is not None:
         alone = constants.row("cpu_layer")
-        each = constants.row("cpu_barrier")
-        scale = float(engine.layer.value / (alone.value + each.value * engine.cores))
-        for row in (alone, each):
+        barrier = constants.row("cpu_barrier")
+        scale = float(engine.layer.value / (alone.value + barrier.value * engine.cores))
+        for row in (alone, barrier):
             yield _row(row, engine.layer, row.value * scale)
     for constant, figure, cores in (
         ("cpu_expert_layer", engine.expert_layer, 1),

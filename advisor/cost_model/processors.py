@@ -107,8 +107,8 @@ def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     `smooth_max` joins them.
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
-    each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
-    weights = (load.flops / tokens + load.expert_flops / each) / 2.0
+    per_expert = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
+    weights = (load.flops / tokens + load.expert_flops / per_expert) / 2.0
     operations = constants.value("gpu_unpack_operations", gpu.lookup_family)
     few = tokens <= MATRIX_TOKENS
     return np.asarray(np.where(few, weights * operations / gpu.first_peak(("fp32",)), 0.0))
@@ -152,11 +152,11 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
     DeepSeek-V2-Lite in Q4_0 784.3, 1,209.6, 1,803.0, 2,253.2 and 3,628.6 up to 256 (15525).
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
-    each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
+    per_expert = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
     many = tokens > MATRIX_TOKENS
     grown = tokens / (tokens + constants.value("gpu_expert_half_tile"))
     dense = 1.0 + np.where(many, constants.value("gpu_tile"), 0.0) / tokens
-    routed = 1.0 + np.where(many, constants.value("gpu_expert_tile") * grown, 0.0) / each
+    routed = 1.0 + np.where(many, constants.value("gpu_expert_tile") * grown, 0.0) / per_expert
     share = constants.value("gpu_expert_flop_share", gpu.lookup_family)
     return np.asarray(load.flops * dense + load.expert_flops * routed / share)
 
@@ -234,7 +234,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     flops = flops * constants.value("core_matrix_clock", host.segment)
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = cores * np.where(
-        np.asarray(load.each) >= BATCH,
+        np.asarray(load.sequence_tokens) >= BATCH,
         constants.value("core_batch_attention_flops", matrices(host)),
         constants.value("core_attention_flops"),
     )
@@ -272,11 +272,11 @@ def further_flops(load: Load, constants: Constants) -> Array:
     6980P 2.05 times with 149 as with 26 (ik_llama.cpp pull requests 612 and 541).
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
-    each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
-    prompt = np.asarray(load.each) >= BATCH
-    padded = 1.0 + np.where(prompt, constants.value("core_expert_tile"), 0.0) / each
+    per_expert = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
+    prompt = np.asarray(load.sequence_tokens) >= BATCH
+    padded = 1.0 + np.where(prompt, constants.value("core_expert_tile"), 0.0) / per_expert
     return np.asarray(
-        load.flops * (1.0 - 1.0 / tokens) + load.expert_flops * (1.0 - 1.0 / each) * padded
+        load.flops * (1.0 - 1.0 / tokens) + load.expert_flops * (1.0 - 1.0 / per_expert) * padded
     )
 
 

@@ -156,7 +156,7 @@ class Runtime:
         host = machine.host
         if not self.binds(host) or not NumaPolicy.on_one_node(host.numa):
             return machine
-        each = (host.cores_there or host.cores) // host.sockets
+        of_socket = (host.cores_there or host.cores) // host.sockets
 
         def part(figure: Quantity) -> Quantity:
             source = f"one of {host.sockets} sockets' part of {figure.source}"
@@ -165,8 +165,8 @@ class Runtime:
         alone = replace(
             host,
             sockets=1,
-            cores=min(host.cores, each),
-            cores_there=None if host.threads is None else each,
+            cores=min(host.cores, of_socket),
+            cores_there=None if host.threads is None else of_socket,
             memory=part(host.memory),
             bandwidth=part(host.bandwidth),
         )

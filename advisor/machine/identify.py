@@ -229,7 +229,7 @@ def _says_more(written: Written, gpu: GpuName) -> bool:
     own = gpu.row.memory_gib
     sizes = (own, own * gpu.count, gpu.part_gib or own, gpu.memory_gib or own)
     others = any(
-        all(abs(size - each) > 1.0 for each in sizes)
+        all(abs(size - other) > 1.0 for other in sizes)
         for size in Written.of(written.text).memory_sizes
     )
     _, lanes = written.link

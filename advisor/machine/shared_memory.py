@@ -140,18 +140,18 @@ def _on_setting(machine: Machine) -> Iterable[str]:
     size = float(machine.host.memory.value)
     part = float(machine.gpus[0].memory.value)
     if machine.nodes > 1:
-        each = " of each machine"
+        of_each = " of each machine"
     else:
-        each = ""
+        of_each = ""
     most = size - row.system_gib * GIB
     if row.default_share < row.share:
         yield (
-            f"The GPU counts with {_gib(part)} of {_gib(size)} GB{each}; that takes a setting "
+            f"The GPU counts with {_gib(part)} of {_gib(size)} GB{of_each}; that takes a setting "
             f"({_filled(row, part)}), without it the GPU has {_gib(size * row.default_share)}."
         )
     elif most > WORTH_SETTING * part:
         yield (
-            f"The GPU may use {_gib(part)} of {_gib(size)} GB{each}; "
+            f"The GPU may use {_gib(part)} of {_gib(size)} GB{of_each}; "
             f"{_filled(row, most)} raises that to {_gib(most)}, until the next start."
         )
 

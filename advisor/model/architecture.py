@@ -191,12 +191,12 @@ class Tensor:
             )
             if bias:
                 if isinstance(shape, tuple):
-                    each = rows
+                    length = rows
                 else:
-                    each = width
+                    length = width
                 made.append(
                     Tensor(
-                        role=f"{role}.bias", group=purpose, layer=layer, rows=stacked, width=each
+                        role=f"{role}.bias", group=purpose, layer=layer, rows=stacked, width=length
                     )
                 )
         return tuple(made)

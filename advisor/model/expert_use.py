@@ -89,8 +89,8 @@ class ExpertUse:
         """Number of experts that some consecutive tokens use together."""
         _, shares = _quadrature()
         spared = np.log1p(-_probabilities(self))
-        each = np.asarray(tokens, dtype=float)[..., None]
-        return np.asarray(-self.total * np.sum(shares * np.expm1(each * spared), axis=-1))
+        counts = np.asarray(tokens, dtype=float)[..., None]
+        return np.asarray(-self.total * np.sum(shares * np.expm1(counts * spared), axis=-1))
 
     def distinct_texts(self, texts: Array) -> Array:
         """Number of texts with even choices that would use as many experts together as some texts
@@ -232,14 +232,14 @@ def lookups(use: ExpertUse, share: Array, rows: Array, fill: str, texts: Array =
         texts: texts side by side, which divide a cache that follows them.
     """
     held = np.clip(np.asarray(share, dtype=float), 0.0, 1.0)
-    each = np.asarray(use.touched(rows), dtype=float)
+    touched = np.asarray(use.touched(rows), dtype=float)
     if fill == Fill.PROFILE:
-        missed = _outside_profile(use, held, rows, each)
+        missed = _outside_profile(use, held, rows, touched)
     else:
-        missed = _missed(use, held * use.total / texts, rows, each)
+        missed = _missed(use, held * use.total / texts, rows, touched)
     missed = np.where(held >= 1.0, 0.0, missed)
     return Lookups(
-        touched=_of_texts(use, each / use.total, texts),
+        touched=_of_texts(use, touched / use.total, texts),
         missed=_of_texts(use, missed / use.total, texts),
     )
 

@@ -87,10 +87,12 @@ def passing_bytes(model: Model, gpus: int) -> float:
         return layers
     mixed = model.architecture.experts
     if mixed:
-        each = {Group.ROUTED_EXPERTS: mixed.total}
+        experts_in = {Group.ROUTED_EXPERTS: mixed.total}
     else:
-        each = {}
-    sizes = (tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
+        experts_in = {}
+    sizes = (
+        tensor.params / experts_in.get(tensor.group, 1) for tensor in model.architecture.tensors
+    )
     return min(layers, 2.0 * (LIVE + max(sizes)))
 
 

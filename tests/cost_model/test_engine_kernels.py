@@ -44,7 +44,7 @@ def gpu(name: str):
 
 def load(**parts: float) -> Load:
     names = (
-        "tokens", "each", "weights", "experts", "kv", "flops", "attention_flops", "expert_flops",
+        "tokens", "sequence_tokens", "weights", "experts", "kv", "flops", "attention_flops", "expert_flops",
         "layers", "matrices", "expert_layers", "state_layers",
     )  # fmt: skip
     return Load(**{name: parts.get(name, 0.0) for name in names})

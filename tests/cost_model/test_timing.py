@@ -145,7 +145,7 @@ def load(
 ) -> Load:
     return Load(
         tokens=tokens,
-        each=tokens,
+        sequence_tokens=tokens,
         weights=weights,
         experts=0.0,
         kv=kv,

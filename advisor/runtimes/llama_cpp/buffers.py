@@ -126,10 +126,11 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     window, unless windowed layers keep the whole context (`--swa-full`). MLA caches a latent and a
     rotary key, no values.
     """
-    each = model.per_layer
+    layers = model.per_layer
     room = _cells_of_layers(model, work)
     return np.asarray(
-        room * each.kv_values * Model.KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * each.state_values
+        room * layers.kv_values * Model.KV_BYTES_PER_VALUE[work.kv_type]
+        + FLOAT * layers.state_values
     )
 
 

@@ -49,11 +49,11 @@ def schedule(
     """
     experts = model.architecture.experts
     if experts is None:
-        each = 1.0
+        used = 1.0
     else:
-        each = experts.used / experts.total
+        used = experts.used / experts.total
     batch = np.minimum(np.maximum(work.fresh, 1.0), work.ubatch)
-    copies = not repacked and bool(np.all(batch * each >= COPY_TOKENS))
+    copies = not repacked and bool(np.all(batch * used >= COPY_TOKENS))
     read, written = (
         phases(each_model, placement, machine, work, copies_experts=copies)
         for each_model in (unfolded(model, micro_batches(work)[0].tokens), model)
@@ -72,14 +72,14 @@ def unfolded(model: Model, tokens: Array) -> Model:
     (`-mla 3`, its default; pull request 273): 40,960 + 16.8 million / n values for DeepSeek-V3 in
     place of 139,264.
     """
-    each = model.per_layer
-    if not np.any(each.unfolded):
+    layers = model.per_layer
+    if not np.any(layers.unfolded):
         return model
     length = np.maximum(np.asarray(tokens, dtype=float), 1.0)[..., None]
-    values = each.unfolded + each.unfolding / length
-    work = np.where(each.unfolded > 0, 2.0 * values, each.attention_flops)
+    values = layers.unfolded + layers.unfolding / length
+    work = np.where(layers.unfolded > 0, 2.0 * values, layers.attention_flops)
     read = copy(model)
-    read.__dict__["per_layer"] = replace(each, attention_flops=work)
+    read.__dict__["per_layer"] = replace(layers, attention_flops=work)
     return read
 
 

@@ -254,8 +254,8 @@ def _drafting(tiers: Tiers, load: Load, work: Workload) -> Load:
     """
     model = tiers.model
     runs = np.asarray(work.drafted, dtype=float) * bool(work.draft)
-    each = (model.read_bytes_per_token - model.output) / model.layers + model.output
-    return replace(load.times(0.0), weights=runs * each, layers=runs * DRAFT_LAYERS)
+    layer_bytes = (model.read_bytes_per_token - model.output) / model.layers + model.output
+    return replace(load.times(0.0), weights=runs * layer_bytes, layers=runs * DRAFT_LAYERS)
 
 
 def _missed(

@@ -278,9 +278,9 @@ def _crow(model: Model, placement: Placement, machine: Machine, work: Workload) 
     experts = model.architecture.experts
     total = experts.total if experts else 0
     size = float(np.sum(model.per_layer.expert_layers)) * max(total, 1)
-    each = max(float(np.sum(np.ravel(placement.expert_cache)[:1])), 1.0)
+    cache = max(float(np.sum(np.ravel(placement.expert_cache)[:1])), 1.0)
     whole = float(sum(np.sum(part) for part in model.bytes_per_layer.values()))
-    slots = max(round(total * each / max(whole, 1.0)), 1)
+    slots = max(round(total * cache / max(whole, 1.0)), 1)
     ram = int(float(np.ravel(placement.page_cache)[0]) / GIB)
     line = (
         f"llama-server -m {shlex.quote(model.file_stem)}-{model.format}.gguf --moe-stream "
