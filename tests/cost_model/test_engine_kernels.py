@@ -44,8 +44,8 @@ def gpu(name: str):
 
 def load(**parts: float) -> Load:
     names = (
-        "tokens", "sequence_tokens", "weights", "experts", "kv", "flops", "attention_flops", "expert_flops",
-        "layers", "matrices", "expert_layers", "state_layers",
+        "tokens", "sequence_tokens", "weights", "experts", "kv", "flops", "attention_flops",
+        "expert_flops", "layers", "matrices", "expert_layers", "state_layers",
     )  # fmt: skip
     return Load(**{name: parts.get(name, 0.0) for name in names})
 

@@ -41,8 +41,8 @@ def rig(*, cores_gbs: float, link_gbs: float, disk_gbs: float = 7.0) -> Machine:
 def experts(size: float) -> Load:
     """Load of experts of a size alone [B]."""
     names = (
-        "tokens", "sequence_tokens", "weights", "experts", "kv", "flops", "attention_flops", "expert_flops",
-        "layers", "matrices", "expert_layers", "state_layers",
+        "tokens", "sequence_tokens", "weights", "experts", "kv", "flops", "attention_flops",
+        "expert_flops", "layers", "matrices", "expert_layers", "state_layers",
     )  # fmt: skip
     return Load(**{**dict.fromkeys(names, 0.0), "weights": size, "experts": size})
 
