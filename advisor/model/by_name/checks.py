@@ -22,8 +22,10 @@ AGREES = math.log(1.15)
 OTHER_LAYERS = 0.3
 """Logarithm of how far Llama's layers may count from a stated total: towers make a quarter."""
 STATES = re.compile(
-    r"rwkv|mamba|zamba|samba(?!nova)|xlstm|retnet|hgrn|griffin|recurrent|hyena|delta_?net|gdn|(?:^|_)kda"
-    r"|lightning_attn|linear_attn|jet_?nemotron|nemotron_flash|phi4flash|olmo_hybrid|longhorn|liquid",
+    r"rwkv|qwerky|mamba|zamba|samba(?!nova)|xlstm|retnet|hgrn|griffin|recurrent|hyena|hymba"
+    r"|delta[-_ ]?net|gdn|(?:^|_)kda|lightning[-_ ]?attn|linear[-_ ]?attn|jet[-_ ]?nemotron"
+    r"|nemotron[-_ ]?flash|phi4flash|olmo[-_ ]hybrid|longhorn|liquid|evo[-_ ]?2(?=[-_ ])"
+    r"|plamo[-_ ]?2(?![\d.])|(?<![a-z])(?:finch|goose|raven)[-_ ](?=[\d.]+b)|(?<![a-z])titans",
     re.IGNORECASE,
 )
 """Words of architectures and names whose layers keep a state instead of a growing cache."""
@@ -33,10 +35,12 @@ def refuse_unknown_states(text: str, row: HubRow | None, architecture: Architect
     """Check that a rule describes the states that a model's layers keep; raises Refusal.
 
     Raises:
-        Refusal: its architecture or name says so, and its layers as counted keep none.
+        Refusal: its architecture or name says so, and its layers as counted keep none, or are of a
+            stand-in.
     """
     told = STATES.search(f"{row.architecture} {row.name}" if row else text)
-    counted = any(layer.state_values for layer in architecture.cache)
+    # The states of a stand-in are those of another family.
+    counted = row is not None and any(layer.state_values for layer in architecture.cache)
     headless = row is not None and not row.heads
     if counted or not (told or headless):
         return

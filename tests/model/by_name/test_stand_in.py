@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.errors import InputError
-from advisor.model import catalog
+from advisor.errors import InputError, Refusal
+from advisor.model import catalog, resolve
 from advisor.model.architecture import Architecture
 from advisor.model.by_name import stand_in
 from advisor.model.by_name.names import StatedSize, stated_size, take_apart
@@ -139,3 +139,16 @@ def test_an_uncertain_shape_widens_the_range() -> None:
     exact = catalog.architecture("Llama-3.1-8B")
     assert exact.shape_uncertainty == 0.0
     assert replace(exact, shape_uncertainty=0.3).params == exact.params
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Finch-14B", "Hymba-1.5B", "Jet-Nemotron-2B", "Plamo-2-8B", "Qwerky-72B", "evo2-7b",
+     "BlackMamba-2.8B"],
+)  # fmt: skip
+def test_a_name_of_layers_that_keep_a_state_gets_no_growing_cache(text: str) -> None:
+    """RWKV-6 (arXiv 2404.05892), Hymba (2411.13676), Jet-Nemotron (2508.15884), PLaMo 2 (Samba,
+    2406.07522), Qwerky (2505.03005), StripedHyena 2, BlackMamba (2402.01771).
+    """
+    with pytest.raises(Refusal, match="keep a state"):
+        resolve.from_name(text)
