@@ -74,7 +74,7 @@ def _nothing_bought(advice: Comparison) -> list[str]:
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
     stopped = advice.case.stopped
     if stopped is not None and kept.answer_seconds >= SOONER * stopped.answer_seconds:
-        off = _answered_without(stopped, kept)[-1]
+        off = _answered_without(stopped)
         return [f"{_keep(kept)} {off} {reason}".strip(), f"{off} {reason}", f"{_keep(kept)} {off}"]
     if engine := _young(advice.options, kept.decode):
         return [f"{_keep(kept)} {engine[0]}", *engine]
@@ -258,23 +258,22 @@ def _thoughtless(advice: Comparison) -> list[str]:
     option = advice.decision.option
     if option is None:
         return []
-    off = _answered_without(option, advice.options[0])
+    off = _answered_without(option)
     if option.name != STOPS_THINKING:
-        return off
+        return [off]
     step = advice.case.step
     another = advice.another_model
     if step is not None and step.speed is not None:
-        free = f"Free, too: {plain(step.name)}, {number(step.speed.decode)} tokens a second."
-        return [*(f"{way} {free}" for way in off), *off]
+        free = f"{briefly(step.name)}, {number(step.speed.decode)} tokens a second"
+        return [f"{off.removesuffix('.')}, or {free}.", off]
     if another is not None and another.speed.decode >= BESIDE_FROM * advice.options[0].decode:
-        return [*(f"{way} {words}" for words in _beside(another, advice) for way in off), *off]
-    return off
+        return [*(f"{off} {words}" for words in _beside(another, advice)), off]
+    return [off]
 
 
-def _answered_without(option: Option, kept: Option) -> list[str]:
-    """Time of an answer with thinking off, beside the present one."""
-    answered = f"Free: {briefly(option.name)}, an answer in {duration(option.answer_seconds)}"
-    return [f"{answered} instead of {duration(kept.answer_seconds)}.", f"{answered}."]
+def _answered_without(option: Option) -> str:
+    """Time of an answer with thinking off."""
+    return f"Free: {briefly(option.name)}, {duration(option.answer_seconds)} an answer."
 
 
 BESIDE_FROM = 1.5  # factor of speed from which another model is named beside a free setting

@@ -309,7 +309,7 @@ def test_thinking_off_is_named_where_it_is_most_of_an_answer() -> None:
     advice = advised(
         machine="RTX 4090, 64 GB DDR5", model="Qwen3-32B", prompt=800, output=150, texts="house"
     )
-    assert re.search(r"Free: thinking off, an answer in [\d.]+ seconds", advice.verdict)
+    assert re.search(r"Free: thinking off, [\d.]+ seconds an answer\.", advice.verdict)
 
 
 def test_a_kind_of_machine_is_read_as_people_say_it() -> None:
