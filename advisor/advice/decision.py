@@ -368,7 +368,9 @@ def _hours_saved(case: Situation) -> Option | None:
 
 
 def _ram_that_holds(case: Situation) -> Option | None:
-    """Cheapest RAM that holds a model which the drive is read for now; None without one."""
+    """Cheapest RAM that holds a model which the drive is read for now, and from which it writes as
+    fast as one reads, as experts do; None without one.
+    """
     able = [
         option
         for option in case.options[1:]
@@ -376,7 +378,7 @@ def _ram_that_holds(case: Situation) -> Option | None:
         and not option.is_free_setting
         and option.priced
         and option.pays
-        and not reads_drive(option)
+        and reads_along(option, case.reading_tps)
     ]
     return min(able, key=lambda option: option.paid_first, default=None)
 
