@@ -403,7 +403,9 @@ def _with_setting_for_all(
     judged = case.judged
     if judged:
         judged = (*judged, without_thinking((case.kept, option))[1])
-    return replace(case, options=(*case.options, option), judged=judged, for_all=option)
+    return replace(
+        case, options=(*case.options, option), judged=judged, for_all=option, setting=edited
+    )
 
 
 def _with_fleets(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.table.choice import (
     BOUGHT,
@@ -71,6 +72,7 @@ class Situation:
     # free setting with which this machine answers every user of a team; None where it does so
     # already, or none does
     for_all: Option | None = None
+    setting: Edited | None = None  # the same as what it changes
     # machines that together serve every user at the speed and wait that is wished for; None where
     # they were not looked for
     fleets: Sequence[Option] | None = None

@@ -15,6 +15,7 @@ from advisor.advice.table.rules import counts_in
 from advisor.cli.advise import option_answer
 from advisor.cli.estimate import estimate_answer
 from advisor.request.request import Request
+from advisor.ui.advise.ways import ways
 
 
 @cache
@@ -40,6 +41,14 @@ def test_a_team_is_told_of_the_free_setting_that_serves_all() -> None:
     assert option in advice.options
     assert "Not enough" in advice.summary.gives
     assert "Free: KV cache in fp8" in advice.summary.way
+
+
+def test_the_page_has_a_card_of_that_setting_which_serves_all_when_pressed() -> None:
+    words = {"model": "Qwen3-32B", "machine": "RTX 3090 64gb", "users": 20}
+    card = next(way for way in ways(answer(Request(**words).nouns())) if "free setting" in way.name)
+    assert card.changes["kv_type"] == "fp8"
+    after = advice_for(**words, **card.changes)
+    assert after.case.demand.met_by(after.options[0])
 
 
 def test_slots_of_half_the_usual_context_are_a_free_setting() -> None:

@@ -167,6 +167,8 @@ def _free_setting(answer: Answer) -> Way | None:
     advice = answer.advice
     decided = advice.decision.option
     step = advice.case.step
+    if advice.case.setting is not None and decided is advice.case.for_all:
+        return _for_all(advice.case.setting)
     edit = next((each for each in advice.what_ifs if step and each.words == step.name), None)
     if decided is not None and decided.name.startswith(STOPS_THINKING):
         return _thinking_off(answer, decided, edit)
@@ -183,6 +185,24 @@ def _free_setting(answer: Answer) -> Way | None:
         figure=f"{number(edit.speed.decode)} tokens/s",
         text=f"{plain(capitalised(edit.words))}{told}.",
         action=f"Try {changes['format']}" if edit.of_format else "Try it",
+        changes=changes,
+    )
+
+
+def _for_all(edit: Edited) -> Way:
+    """The free setting with which every user of a team is served."""
+    changes: dict[str, Any] = {"runtime": edit.speed.runtime}
+    work = edit.changes.get("work")
+    if work is not None:
+        changes |= {"kv_type": work.kv_type, "context": int(work.context)}
+    if "machine" in edit.changes:
+        changes |= {"system": str(edit.changes["machine"].system)}
+    return Way(
+        name="A free setting",
+        price="free",
+        figure=f"{number(edit.speed.decode)} tokens/s",
+        text=f"{plain(capitalised(edit.words))}: every user is served.",
+        action="Try it",
         changes=changes,
     )
 
