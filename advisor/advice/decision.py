@@ -576,7 +576,10 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
     if not outside:
         least = max(least, DOUBLED * now.decode)
     best = buys(case.options, least, budget, None, None if outside else case.step).best
-    return best if best is not None and best.pays else None
+    if best is None or not best.pays:
+        return None
+    cheaper = outside or _with_waiting(best) < _with_waiting(now)
+    return best if cheaper else None
 
 
 CHEAPER = 0.75
