@@ -188,7 +188,7 @@ def _bought(advice: Advice) -> BriefWay | None:
     """Purchase that is named beside what is free, or that the verdict turns on; None where nothing
     is worth comparing.
     """
-    option = advice.decision.within or advice.in_question
+    option = advice.in_question
     settled = advice.choice.safe is None and advice.summary.judgement.enough
     if settled or option is None or option.speed is None or option.kind not in chosen.BOUGHT:
         return None

@@ -69,7 +69,11 @@ class Comparison:
 
     @lazy
     def in_question(self) -> Option | None:
-        """Option that the verdict turns on; None where nothing can be compared."""
+        """Option that the verdict names beside what is free, or turns on; None where nothing can be
+        compared.
+        """
+        if self.decision.within is not None:
+            return self.decision.within
         judged = self._judged
         options = self.case.options
         return next((option for option in options if self.as_judged(option) is judged), judged)
@@ -77,12 +81,17 @@ class Comparison:
     @property
     def named(self) -> tuple[Option, ...]:
         """Options that sentences name, which every table shows."""
-        further = (self.in_question, self.decision.drawback, self.decision.within)
+        further = (self.in_question, self.decision.drawback)
         return (*self.choice.named, *(option for option in further if option is not None))
 
     @lazy
     def _judged(self) -> Option | None:
-        """Option in question as it is judged: without thinking where the model can stop."""
+        """Option in question as it is judged: without thinking where the model can stop, and the
+        purchase is not for thinking.
+        """
+        within = self.decision.within
+        if within is not None:
+            return within if within is not self.case.choice.safe else self.as_judged(within)
         safe = self.choice.safe
         cheapest = self.choice.cheapest
         choice = replace(
@@ -139,9 +148,6 @@ class Comparison:
         if self.in_question is self.choice.safe:
             clear = option.pays and not self.decision.close
             return turning.what_changes(option) if clear else ""
-        within = self.decision.within
-        if within is not None and within is not self.in_question:
-            return ""  # another purchase is named beside the decision
         if not option.pays:
             return self._beside_the_step(option)
         if self.decision.model is None or option.odd or self._is_undone(option):
