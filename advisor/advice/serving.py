@@ -441,12 +441,19 @@ NONE_SERVES = (
 
 
 def heading(users: int, request: Request) -> str:
-    """Heading above fleets, with the users, their speed, and the order of the fleets."""
+    """Heading above fleets, with the users, their speed, and the order of the fleets; beside stated
+    requests an hour, by which a verdict goes, that the users of fleets ask at once.
+    """
     speed = tokens_per_second(request.served_tps)
     wait = seconds(request.served_within)
+    who = _counted(users, "user")
+    note = ""
+    if request.requests_per_hour:
+        who += " who all ask at once"
+        note = f" ({request.requests_per_hour:,.0f} requests an hour are judged above)"
     return (
-        f"Machines that serve {_counted(users, 'user')} with {speed} each and the first token "
-        f"within {wait}, cheapest first:"
+        f"Machines that serve {who} with {speed} each and the first token within {wait}, cheapest "
+        f"first{note}:"
     )
 
 

@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.edits.changes import LAST_RESORTS, changes_of
+from advisor.advice.edits.changes import LAST_RESORTS, SAME_TEXT, changes_of
 from advisor.advice.edits.edit import Edit, placements
 from advisor.advice.table.choice import NOTABLE
 from advisor.catalog.csv_tables import DATA, read
@@ -405,6 +405,12 @@ def _of_session(now: Task) -> Iterator[Edit]:
             words=f"the prefix kept: {keeps.setting}",
             cost="free",
             changes={SESSION: replace(session, kept=1.0)},
+        )
+    if session.kept is not None and session.kept < keeps.kept:
+        yield Edit(
+            words=f"{now.turns.runtime.name}'s prefix cache on",
+            cost=SAME_TEXT,
+            changes={SESSION: replace(session, kept=None)},
         )
     if session.added >= 2.0:
         yield Edit(

@@ -3,6 +3,7 @@
 All are valued in the runtime of the best placement now.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -103,6 +104,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
     yield from _split_by_itself(best)
+    yield from _left_on(work, best)
     yield from _expert_cache(best)
     yield from engine_in_tiers(machine, best)
     yield from _feed_forward(best)
@@ -179,10 +181,24 @@ def _smaller_cache(work: Workload, best: Estimate) -> Edits:
         lighter = replace(work, kv_type=kind)
         cost = 0.0 if kind == HARDLY_LOSSY_CACHE else None
         yield Edit(words=f"KV cache in {kind}", cost="free", changes={"work": lighter}, loss=cost)
-    shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
+    request = float(work.prompt) + float(work.output)
+    shorter = max(float(work.context) / 2, request)
     if shorter < float(work.context):
-        less = replace(work, context=shorter)
-        yield Edit(words=f"context of {shorter:,.0f} tokens", cost="free", changes={"work": less})
+        yield _context_of(shorter, work, "free")
+    ample = next((length for length in LENGTHS if length >= AMPLE * request), math.inf)
+    if ample < float(work.context):
+        yield _context_of(ample, work, SAME_TEXT)
+
+
+LENGTHS = (8192.0, 16384.0, 32768.0, 65536.0)
+"""Contexts that are offered in place of longer ones [tokens]."""
+AMPLE = 4.0
+"""Requests that fit into a context from which it is offered in place of a longer one; assumed."""
+
+
+def _context_of(length: float, work: Workload, cost: str) -> Edit:
+    words = f"context of {length:,.0f} tokens"
+    return Edit(words=words, cost=cost, changes={"work": replace(work, context=length)})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -287,6 +303,26 @@ def _split_by_itself(best: Estimate) -> Edits:
             words = "all layers in the GPU, in RAM only the experts that do not fit"
         words = f"{words} (--gpu-layers left open)"
         yield Edit(words=words, cost=SAME_TEXT, changes={"settings": after})
+
+
+def _left_on(work: Workload, best: Estimate) -> Edits:
+    """Flash attention and the cache in the GPU, which engines choose, where somebody states that
+    they are off.
+    """
+    stated: list[Edit] = []
+    if not work.flash_attention:
+        with_it = replace(work, flash_attention=True)
+        words = "flash attention on"
+        stated.append(Edit(words=words, cost=SAME_TEXT, changes={"work": with_it}))
+    if best.settings.kv_in_ram and best.machine.gpus:
+        inside = replace(best.settings, kv_in_ram=None)
+        words = "the KV cache in the GPU (without --no-kv-offload)"
+        stated.append(Edit(words=words, cost=SAME_TEXT, changes={"settings": inside}))
+    yield from stated
+    if len(stated) > 1:
+        words = " and ".join(edit.words for edit in stated)
+        changes = {name: value for edit in stated for name, value in edit.changes.items()}
+        yield Edit(words=words, cost=SAME_TEXT, changes=changes)
 
 
 def _is_split(best: Estimate) -> bool:

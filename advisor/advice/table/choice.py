@@ -18,6 +18,7 @@ from advisor.advice.table.option import (
 from advisor.advice.table.turning import price_turns
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import money as money_words
+from advisor.units import number
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
@@ -342,7 +343,20 @@ def _why_nothing(
         return f"Only something odd repays its price: {odd}. {cheapest.odd[0]}"
     if not kept.tokens:
         return "Without answers nothing repays its price."
-    return "Nothing that you could buy repays its price at your use."
+    return f"Nothing that you could buy repays its price at your use.{_nearest(options)}"
+
+
+def _nearest(options: Sequence[Option]) -> str:
+    """The purchase with the least cost and waiting, for who has nothing that runs the model; empty
+    for others.
+    """
+    able = [option for option in options if option.kind in BOUGHT and option.dated]
+    if options[0].speed is not None or not able:
+        return ""
+    nearest = min(able, key=lambda option: (bool(option.odd), *by_comparison(option)))
+    speed = f"{number(nearest.decode)} tokens a second"
+    odd = f" {nearest.odd[0]}" if nearest.odd else ""
+    return f" Nearest: {nearest.name}, {speed}, for {money_words(nearest.paid_first)}.{odd}"
 
 
 def why_not(kept: Option, reading_tps: float) -> str:

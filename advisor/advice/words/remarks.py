@@ -52,15 +52,19 @@ def _beyond(advice: Comparison) -> Iterator[str]:
 
 
 def _before_a_purchase(advice: Comparison) -> Iterator[str]:
-    """A free setting that shortens a task of an agent by much, where something is bought for it."""
+    """A free setting that shortens a task of an agent by much, where the second line names another
+    engine, or no free setting is decided.
+    """
     task = advice.task
     decided = advice.decision.option
-    if task is None or decided is None or decided.is_free_setting:
+    free = decided is not None and decided.is_free_setting
+    if task is None or (free and advice.faster_elsewhere is None):
         return
     best = task.notable
     if best is not None:
         then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
-        yield f"Free first: {plain(best.edit.words)}, {then}."
+        start = "Free" if free or decided is None else "Free first"
+        yield f"{start}: {plain(best.edit.words)}, {then}."
 
 
 def _beside_what_is_free(advice: Comparison) -> Iterator[str]:
