@@ -329,7 +329,7 @@ class TestAdvise:
     def test_json(self, answers) -> None:
         result = answers("advise", *LLAMA, *MACHINE, "--replies-per-day", "100")
         assert result["judgement"] in result["verdict"]
-        assert len(result["verdict"].splitlines()) == 2
+        assert len(result["verdict"].splitlines()) >= 2
         assert result["safe_choice_reason"]
         for key in ("safe_choice", "cheapest"):
             assert result[key] is None or result[key] in result["options"]

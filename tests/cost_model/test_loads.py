@@ -75,7 +75,7 @@ def test_users_read_weights_once_and_a_cache_each() -> None:
     assert four.kv == 4 * single.kv
     assert four.flops == 4 * single.flops
     assert four.attention_flops == 4 * single.attention_flops
-    assert four.each == single.each == 1
+    assert four.sequence_tokens == single.sequence_tokens == 1
 
 
 def test_a_sliding_window_ends_what_is_attended_and_read() -> None:
@@ -193,7 +193,7 @@ def test_a_share_of_a_load_keeps_its_step(share: float) -> None:
     part = whole.times(share)
     assert part.weights == pytest.approx(share * float(whole.weights))
     assert part.expert_flops == pytest.approx(share * float(whole.expert_flops))
-    assert (part.tokens, part.each, part.per_expert) == (8, 1, whole.per_expert)
+    assert (part.tokens, part.sequence_tokens, part.per_expert) == (8, 1, whole.per_expert)
     routed = whole.routed
     assert routed.weights == routed.experts == whole.experts
     assert (routed.flops, routed.kv, routed.attention_flops, routed.layers) == (0, 0, 0, 0)

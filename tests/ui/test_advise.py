@@ -432,7 +432,7 @@ def test_the_command_in_the_sources_gives_the_same_verdict(capsys) -> None:
     answered = json.loads(capsys.readouterr().out)["verdict"]
     lines = answered.splitlines()
     assert lines[:2] == list(verdict(test))
-    told = page_text(test)
+    told = page_text(test) + page_text(tab(test, "What it costs"))
     assert all(line in told for line in lines[2:])
 
 

@@ -35,7 +35,9 @@ KIND_WORDS = {
 
 
 def options(answer: Answer) -> None:
-    """Table and chart; further options are folded."""
+    """Sentences on a purchase, table and chart; further options are folded."""
+    for sentence in answer.advice.summary.purchases:
+        markup.say(sentence, "oa-strong")
     every = answer.advice.options
     shown, rest = split(every, answer.advice.named)
     named = ways.purchase(answer)

@@ -211,12 +211,8 @@ def _before(answer: Answer) -> str:
     return str(state.get("speed_before", ""))
 
 
-BOUGHT = Markup("<details class='oa-more'><summary>Buying</summary>{}</details>")
-"""Folded sentences on what may be bought and where the model then lies."""
-
-
 def verdict(words: VerdictText) -> Markup:
-    """The two lines, what may be bought, folded, and what they are counted with."""
+    """The two lines, remarks, and what they are counted with."""
     first, colon, rest = words.gives.partition(":")
     if words.reserved:
         tone = "partly"
@@ -227,11 +223,9 @@ def verdict(words: VerdictText) -> Markup:
         colon = ""
         rest = ""
     named = (block("oa-way", sentence, "p") for sentence in (*words.remarks, *words.candidates))
-    bought = joined(block("oa-way", sentence, "p") for sentence in words.purchases)
     lines = (
         block("oa-way", words.way, "p"),
         *named,
-        *((BOUGHT.format(bought),) if bought else ()),
         block("oa-soft", words.assumptions, "p"),
     )
     return block("oa-told", joined((heading(first + colon, rest, f"oa-{tone}-text"), *lines)))
