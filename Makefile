@@ -74,7 +74,7 @@ soak: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.faults
 	$(BIN)/python -m benchmarks.removed_answers
 	$(BIN)/python -m benchmarks.visitors memory replicas
-	ADVISOR_SOAK=1 $(BIN)/pytest tests/lab/test_fitting.py
+	ADVISOR_SOAK=1 $(BIN)/pytest tests/lab/test_fitting.py tests/test_walkthroughs.py
 
 # Small errors put into cost, placement, schedule, money and requests: the share that tests notice.
 mutants: $(VENV)/dev.stamp
