@@ -134,6 +134,24 @@ def test_a_bigger_gpu_can_be_tried_and_undone():
     assert verdict(run(test)) == before
 
 
+@pytest.mark.parametrize(
+    ("stated", "changed"),
+    [
+        ({"model": "Llama-3.1-8B", "machine": "rtx 3070 32gb", "context": "65536",
+          "reading_tps": "50"}, {"context": 8192}),
+        ({"model": "Gemma-3-27B", "machine": "rtx 3090 ti 64gb", "context": "32768",
+          "prompt": "16000", "kv_in_ram": "true"}, {"kv_in_ram": None}),
+    ],
+)  # fmt: skip
+def test_a_free_setting_is_taken_by_its_card(stated, changed):
+    test = app(**stated)
+    before = verdict(test)
+    press(test, f"take_{ways(test).index('A free setting')}")
+    request = test.session_state["request"]
+    assert {name: getattr(request, name) for name in changed} == changed
+    assert verdict(test) != before
+
+
 def test_a_smaller_format_that_is_of_no_use_either_is_not_offered():
     assert "A smaller format" not in ways(app(model="DeepSeek-R1", machine=PC))
 

@@ -24,7 +24,7 @@ from advisor.formatting import capitalised, hours, money
 from advisor.machine.catalog import HOSTS, MACHINES
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.request.request import Request
+from advisor.request.request import Nouns, Request
 from advisor.request.wants import Think
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, head, joined, press
@@ -174,7 +174,7 @@ def _free_setting(answer: Answer) -> Way | None:
         return _thinking_off(answer, decided, edit)
     if edit is None:
         return _smaller_format(answer)
-    changes = _inputs_of(edit)
+    changes = _inputs_of(edit, answer.nouns)
     if not changes:
         return None
     loss = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
@@ -212,7 +212,7 @@ def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
     changes: dict[str, Any] = {"think": str(Think.OFF)}
     text = f"{answer.nouns.model.title.rpartition('/')[2]} answers without reasoning first."
     if decided.name != STOPS_THINKING and edit is not None:
-        changes |= _inputs_of(edit)
+        changes |= _inputs_of(edit, answer.nouns)
         text = f"{text[:-1]}, and {plain(edit.words)}."
     return Way(
         name="Thinking off",
@@ -241,19 +241,27 @@ def _another_engine(answer: Answer) -> Way | None:
     )
 
 
-def _inputs_of(edit: Edited) -> dict[str, Any]:
+INPUTS_OF = {
+    "work": ("kv_type", "ubatch", "draft", "context", "flash_attention"),
+    "settings": ("gpu_layers", "cpu_moe", "cpu_ffn", "kv_in_ram"),
+}
+"""Fields of a request that are inputs of the same names, by the field of an edit."""
+
+
+def _inputs_of(edit: Edited, nouns: Nouns) -> dict[str, Any]:
     """Inputs that an edit changes; none where a page has no input for it."""
     changes: dict[str, Any] = {}
     for name, value in edit.changes.items():
         if name == "model":
             changes["format"] = value.format
-        elif name == "work":
-            changes |= {"kv_type": value.kv_type, "ubatch": int(value.ubatch)}
-            changes |= {"draft": value.draft} if value.draft else {}
-        elif name == "settings" and value.cpu_ffn is not None:
-            changes["cpu_ffn"] = int(value.cpu_ffn)
-        else:
+            continue
+        if name not in INPUTS_OF:
             return {}
+        now = nouns.work if name == "work" else nouns.settings
+        for key in INPUTS_OF[name]:
+            then = getattr(value, key)
+            if then != getattr(now, key):
+                changes[key] = int(then) if isinstance(then, float) else then
     return changes
 
 
