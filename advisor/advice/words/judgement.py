@@ -10,6 +10,9 @@ from advisor.runtimes import NAMED
 SLOWER = 1.0 / 3.0
 LEAST = 0.5
 """Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
+IN_MINUTES = 2.0
+"""Speed below which an answer of 250 tokens, some 180 words, takes more than two minutes, however
+fast somebody reads [tokens/s]."""
 
 
 MADE_FOR_DRIVES = frozenset(runtime.name for runtime in NAMED if runtime.in_tiers)
@@ -37,7 +40,7 @@ class Judgement(StrEnum):
 def judgement(decode: float | None, reading_tps: float) -> Judgement:
     """Words for a speed as it is shown, with two digits; None where nothing runs [tokens/s].
 
-    From 4 r faster, r to 4 r keeps up, r / 3 to r slower, 0.5 tokens/s to r / 3 minutes.
+    From 4 r faster, r to 4 r keeps up, r / 3 or 2 tokens/s to r slower, 0.5 to that minutes.
     """
     if decode is None:
         return Judgement.NOTHING
@@ -48,7 +51,7 @@ def judgement(decode: float | None, reading_tps: float) -> Judgement:
         return Judgement.KEEPS_UP
     if decode < LEAST:
         return Judgement.UNUSABLE
-    if decode >= SLOWER * reading_tps:
+    if decode >= min(SLOWER * reading_tps, IN_MINUTES):
         return Judgement.SLOWER
     return Judgement.MINUTES
 

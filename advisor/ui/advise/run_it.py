@@ -117,7 +117,9 @@ def told(picked: Estimate, system: System) -> None:
         if lines.refused:
             say(lines.refused, "oa-why")
         if lines.search:
-            words = f"No list here has these files of {picked.model.name} in {picked.model.format}."
+            words = (
+                f"No list here has these files of {picked.model.title} in {picked.model.format}."
+            )
             show(block("oa-why", Markup("{} {}").format(words, outward(lines.search, SEARCH)), "p"))
         copyable(lines.exact)
 

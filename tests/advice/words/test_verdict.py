@@ -69,6 +69,11 @@ def test_a_slow_reader_is_served_sooner() -> None:
     assert judgement(5.0, 4.0) is Judgement.KEEPS_UP
 
 
+def test_twenty_seconds_are_no_minutes_for_who_reads_fast() -> None:
+    assert judgement(13.0, 50.0) is Judgement.SLOWER  # 250 tokens in 19 s
+    assert judgement(1.9, 50.0) is Judgement.MINUTES  # in 132 s
+
+
 def test_a_wait_longer_than_the_writing_stands_beside_the_speed() -> None:
     old = replace(MACHINES["no GPU"], cpu="Core i5-8250U", ram_gb=32)
     stored = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
