@@ -193,7 +193,8 @@ def _smaller_cache(work: Workload, best: Estimate) -> Edits:
 LENGTHS = (8192.0, 16384.0, 32768.0, 65536.0)
 """Contexts that are offered in place of longer ones [tokens]."""
 AMPLE = 4.0
-"""Requests that fit into a context from which it is offered in place of a longer one; assumed."""
+"""Requests that fit into a context from which it is offered in place of a longer one, so that a
+conversation of some turns still fits; assumed."""
 
 
 def _context_of(length: float, work: Workload, cost: str) -> Edit:

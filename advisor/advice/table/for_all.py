@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from advisor.advice.edits.changes import AMPLE
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.at_once import SIXTEEN_BITS
@@ -17,9 +18,6 @@ from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.runtimes.compare import compare, decode_tps, usable
 
-PLENTY = 4.0
-"""Multiple of a prompt and its reply that a shorter context leaves at least, so that a conversation
-of some turns still fits; assumed."""
 USUAL_CONTEXT = Workload.context
 """Context that nobody states: a shorter one is no other answer than the one asked for."""
 OTHER_SYSTEM = "in WSL2, which is Linux inside Windows"
@@ -107,7 +105,7 @@ def _shorter(work: Workload) -> Iterator[float]:
     """Contexts of half the usual one and less, each with room for several turns."""
     if work.context != USUAL_CONTEXT:
         return
-    least = PLENTY * (float(work.prompt) + float(work.output))
+    least = AMPLE * (float(work.prompt) + float(work.output))
     context = float(work.context) / 2.0
     while context >= least:
         yield context

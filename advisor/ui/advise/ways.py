@@ -20,6 +20,8 @@ from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import hours_rented, name_in_place, plain
 from advisor.advice.words.ways import YOUNG
+from advisor.cost_model.placement import Settings
+from advisor.cost_model.workload import Workload
 from advisor.formatting import capitalised, hours, money
 from advisor.machine.catalog import HOSTS, MACHINES
 from advisor.machine.machine import Machine
@@ -168,7 +170,7 @@ def _free_setting(answer: Answer) -> Way | None:
     decided = advice.decision.option
     step = advice.case.step
     if advice.case.setting is not None and decided is advice.case.for_all:
-        return _for_all(advice.case.setting)
+        return _for_all(advice.case.setting, answer.nouns)
     edit = next((each for each in advice.what_ifs if step and each.words == step.name), None)
     if decided is not None and decided.name.startswith(STOPS_THINKING):
         return _thinking_off(answer, decided, edit)
@@ -189,12 +191,11 @@ def _free_setting(answer: Answer) -> Way | None:
     )
 
 
-def _for_all(edit: Edited) -> Way:
+def _for_all(edit: Edited, nouns: Nouns) -> Way:
     """The free setting with which every user of a team is served."""
     changes: dict[str, Any] = {"runtime": edit.speed.runtime}
-    work = edit.changes.get("work")
-    if work is not None:
-        changes |= {"kv_type": work.kv_type, "context": int(work.context)}
+    if "work" in edit.changes:
+        changes |= _differing("work", edit.changes["work"], nouns)
     if "machine" in edit.changes:
         changes |= {"system": str(edit.changes["machine"].system)}
     return Way(
@@ -257,12 +258,19 @@ def _inputs_of(edit: Edited, nouns: Nouns) -> dict[str, Any]:
             continue
         if name not in INPUTS_OF:
             return {}
-        now = nouns.work if name == "work" else nouns.settings
-        for key in INPUTS_OF[name]:
-            then = getattr(value, key)
-            if then != getattr(now, key):
-                changes[key] = int(then) if isinstance(then, float) else then
+        changes |= _differing(name, value, nouns)
     return changes
+
+
+def _differing(name: str, value: Workload | Settings, nouns: Nouns) -> dict[str, Any]:
+    """Inputs by which a request or its settings differ from the visitor's."""
+    now = nouns.work if name == "work" else nouns.settings
+    then = {key: getattr(value, key) for key in INPUTS_OF[name]}
+    return {
+        key: int(size) if isinstance(size, float) else size
+        for key, size in then.items()
+        if size != getattr(now, key)
+    }
 
 
 def _smaller_format(answer: Answer) -> Way | None:
