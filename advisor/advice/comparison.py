@@ -91,7 +91,7 @@ class Comparison:
         """
         within = self.decision.within
         if within is not None:
-            return within if within is not self.case.choice.safe else self.as_judged(within)
+            return within if self._for_thought else self.as_judged(within)
         safe = self.choice.safe
         cheapest = self.choice.cheapest
         choice = replace(
@@ -101,6 +101,14 @@ class Comparison:
         )
         judged = [self.as_judged(option) for option in self.case.options]
         return choices.in_question(judged, choice, self.case.reading_tps)
+
+    @property
+    def _for_thought(self) -> bool:
+        """Whether the option in question is judged as the model thinks by itself, with what it has
+        to beat.
+        """
+        within = self.decision.within
+        return within is not None and within is not self.case.choice.safe
 
     @lazy
     def _judged_options(self) -> Mapping[int, Option]:
@@ -133,7 +141,7 @@ class Comparison:
         step = self.case.step
         if option is None or option is step or step is None or step.with_waiting is None:
             return option
-        return replace(option, kept=self.as_judged(step))
+        return replace(option, kept=step if self._for_thought else self.as_judged(step))
 
     @property
     def what_changes(self) -> str:

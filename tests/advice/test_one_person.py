@@ -89,3 +89,12 @@ def test_a_note_on_a_price_is_in_the_currency_of_the_answer() -> None:
     with money_shown_in(Currency(code="EUR", usd=1.25)):
         assert in_shown_currency("2x 32 GB DDR4 kit $470") == "2x 32 GB DDR4 kit €376"
     assert in_shown_currency("dock $300") == "dock $300"
+
+
+def test_a_purchase_for_thinking_is_weighed_against_what_thinks_too() -> None:
+    advice = answer(Request(model="Qwen3.6-27B", machine="3060 12gb 32gb").nouns()).advice
+    assert advice.decision.within is not None
+    assert advice.in_question is advice.decision.within
+    assert advice.decision.within is not advice.case.choice.safe
+    # minutes of thought at 11 tokens a second, its best free setting, become a minute
+    assert all(min(bar.low, bar.high) > 0 for bar in advice.what_matters)
