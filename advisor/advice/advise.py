@@ -4,64 +4,47 @@ It is the same to a request from every door.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from advisor.advice.comparison import LEAST_TPS
-from advisor.advice.decision import (
-    IN_TIME,
-    KEEP,
-    SWITCH_OFF,
-    WORTH_TRYING,
-    Decision,
-    Situation,
-    cheaper_of,
-    decide,
-    free_step,
-    rival_of,
-    serves,
-    thinking_off,
-    within_of,
-)
-from advisor.advice.edits.changes import SAME_TEXT, faster_changes
+from advisor.advice.decision import cheaper_of, decide, decided_choice, rival_of, within_of
+from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.estimates import title_of
-from advisor.advice.finder.runnable import FOR_CODE, Runnable, best_rated, models_tried
-from advisor.advice.prices.price import Price, priced_name
+from advisor.advice.finder.runnable import models_tried
+from advisor.advice.prices.price import priced_name
 from advisor.advice.readers import readers
-from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import (
-    BOUGHT,
-    NOTABLE,
-    Choice,
-    begins_late,
-    choice_of,
-    is_bought,
-    reads_drive,
-    why,
-    why_not,
+from advisor.advice.situation import (
+    Described,
+    Situation,
+    beyond_budget,
+    completed,
+    sale_of,
+    setting_for_agents,
+    situation_of,
+    with_fleets,
+    with_setting_for_all,
 )
-from advisor.advice.table.demand import Crowd, Demand, demand_of
-from advisor.advice.table.option import FREE, Option, OptionKind, Question, as_rented
-from advisor.advice.table.options import changes, keep, machine_speed, options
-from advisor.advice.table.permitted import permitted, why_not_permitted
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.demand import Crowd, demand_of
+from advisor.advice.table.option import Question, as_rented
+from advisor.advice.table.options import machine_speed, options
+from advisor.advice.table.permitted import permitted
 from advisor.advice.table.rules import counts_in
-from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.advice.table.timed_machines import VALUED, cardless
-from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.verdict import Advice, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.formatting import money as money_words
-from advisor.formatting import money_shown_in, percent
+from advisor.formatting import money_shown_in
 from advisor.lazy import lazy
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import GPUS
@@ -74,7 +57,6 @@ from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare, decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
-from advisor.units import number
 
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
@@ -142,19 +124,19 @@ def advise(
     users = float(work.users) if session is None else 1.0
     demand = demand_of(users, money, wants).beside(options_found[0])
     options_found = demand.under_load(options_found)
-    case = _case(options_found, demand, instead)
+    case = situation_of(options_found, demand, instead)
     if not other:
-        case = replace(case, sale=_sale(question, case.kept))
+        case = replace(case, sale=sale_of(question, case.kept))
     task = _task(best, session)
-    case = replace(case, agents=_setting_of(task, case.kept))
-    case = _completed(case, question, wants, chosen, session)
-    case = _with_setting_for_all(case, question, described, session)
-    case = _with_fleets(case, question, request, None if other else best)
-    case = replace(case, beyond=_beyond(case, every_option))
+    case = replace(case, agents=setting_for_agents(task, case.kept))
+    case = completed(case, question, wants, chosen, session)
+    case = with_setting_for_all(case, question, described, session)
+    case = with_fleets(case, question, request, None if other else best)
+    case = replace(case, beyond=beyond_budget(case, every_option))
     decision = decide(case)
     decision = replace(decision, rival=rival_of(case, decision), within=within_of(case, decision))
     decision = replace(decision, drawback=cheaper_of(case, decision))
-    choice = _choice(case, decision)
+    choice = decided_choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
@@ -208,9 +190,6 @@ def _serving_all(
     return best
 
 
-Described: TypeAlias = tuple[Settings, Runtime | None, PlacementStrategy | None]
-
-
 def _of_all_agents(
     model: Model,
     machine: Machine,
@@ -248,15 +227,6 @@ def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
     return task_of(best, session)
 
 
-def _setting_of(task: "Task | None", kept: Option) -> Option | None:
-    """Free setting that shortens a task of agents most; None where none shortens it by much."""
-    best = None if task is None else task.notable
-    if best is None:
-        return None
-    price = Price(note=best.edit.cost)
-    return replace(kept, kind=OptionKind.CHANGE, name=best.edit.words, price=price, loss=0.0)
-
-
 def _read_by(money: MoneyInputs, session: AgentSession | None) -> MoneyInputs:
     """Money with the reading speed of each answer: one person follows several agents, and reads
     each so much more slowly.
@@ -264,110 +234,6 @@ def _read_by(money: MoneyInputs, session: AgentSession | None) -> MoneyInputs:
     if session is None:
         return money
     return replace(money, reading_tps=money.reading_tps / session.agents)
-
-
-def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
-    """What the rules of a decision look at, without other models."""
-    money = demand.money
-    stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
-    judged = without_thinking(options_found) if stops else list(options_found)
-    step = free_step(judged, money.reading_tps)
-    choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
-    for_thought = None
-    if stops:
-        step = free_step(options_found, money.reading_tps)
-        thinking = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
-        for_thought = thinking.safe
-        choice = as_they_think(choice, judged, options_found)
-        choice = _kept_thinking(choice, thinking)
-    case = Situation(
-        options=options_found,
-        judged=judged,
-        choice=choice,
-        demand=demand,
-        reading_tps=money.reading_tps,
-        step=step,
-        for_thought=for_thought,
-        instead=instead,
-    )
-    if not stops or case.kept.speed is None:
-        return case
-    stopped = thinking_off(case.kept)
-    if not serves(stopped, money.reading_tps):
-        stopped = thinking_off(case.best_kept)
-    return replace(case, stopped=stopped)
-
-
-def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
-    """The choice, which says whether something is bought, with what is bought as the model thinks,
-    where that goes to the same place and costs little more: nobody should have to give thinking up
-    on what is new.
-    """
-    safe = thinking.safe
-    before = choice.safe
-    if before is None or before.is_free_setting or safe is None or safe.is_free_setting:
-        return choice
-    moves = safe.kind is OptionKind.MACHINE and before.kind is not OptionKind.MACHINE
-    if moves or safe.paid_first > NOTABLE * before.paid_first:
-        return choice
-    return replace(choice, safe=safe, reason=thinking.reason)
-
-
-def _beyond(case: Situation, every: Sequence[Option]) -> Option | None:
-    """Cheapest purchase that holds the model and is dearer than the budget, where nothing within it
-    does; None elsewhere.
-    """
-    budget = case.demand.wants.max_usd
-    if budget is None or not case.holds_nothing:
-        return None
-    if any(map(_holds_it, case.options)):
-        return None
-    able = [
-        option
-        for option in every
-        if option.kind in BOUGHT
-        and option.dated
-        and not option.odd
-        and not reads_drive(option)
-        and option.paid_first > budget
-        and not why_not_permitted(option, replace(case.demand.wants, max_usd=None))
-    ]
-    return min(able, key=lambda option: option.paid_first, default=None)
-
-
-def _holds_it(option: Option) -> bool:
-    """Whether a purchase that nobody finds odd holds the model in memory."""
-    return is_bought(option) and not option.odd and not reads_drive(option)
-
-
-def _sale(question: Question, kept: Option) -> Option | None:
-    """What could be sold, where the value of what is owned counts."""
-    if not question.money.resale_counts:
-        return None
-    from advisor.advice.table.sale import sale  # loaded only where that counts
-
-    return sale(question, kept)
-
-
-def _completed(
-    case: Situation,
-    question: Question,
-    wants: Wants,
-    chosen: Runtime | None,
-    session: AgentSession | None,
-) -> Situation:
-    """The case with what it needs further: several answers at once, or other models, for code by
-    coding tests.
-    """
-    counted = case.demand.counted
-    if counted and not case.demand.met_by(case.kept):
-        return _many_at_once(case, question, wants, chosen)
-    if counted or question.ownership.nothing or case.instead:
-        return case
-    if session is not None:
-        case = replace(case, alone_tps=case.reading_tps * float(question.work.users))
-    for_code = session is not None or bool(FOR_CODE.search(question.model.published_as))
-    return _with_models(case, question, for_code=for_code)
 
 
 def _candidates(question: Question, case: Situation) -> "tuple[Candidate, ...]":
@@ -379,245 +245,6 @@ def _candidates(question: Question, case: Situation) -> "tuple[Candidate, ...]":
 
     same = replace(question, work=case.options[-1].use.work)
     return candidates(wants.also, same, case.options, wants, case.step)
-
-
-def _with_setting_for_all(
-    case: Situation, question: Question, described: "Described", session: AgentSession | None
-) -> Situation:
-    """The case with a free setting that serves every user of a team, where this machine does not
-    serve them as it is.
-    """
-    settings, chosen, placement = described
-    unmet = case.demand.crowd is Crowd.TEAM and not case.demand.met_by(case.best_kept)
-    nothing = case.kept.speed is None or question.ownership.nothing
-    if not unmet or nothing or placement is not None or session is not None:
-        return case
-    from advisor.advice.table.for_all import setting_for_all  # loaded only for such teams
-
-    runtimes = (chosen,) if chosen else compared(question.machine, question.model)
-    edited = setting_for_all(question, runtimes, settings, case.demand)
-    if edited is None:
-        return case
-    (option,) = changes(question, [edited])
-    option = replace(option, kept=case.kept)
-    judged = case.judged
-    if judged:
-        judged = (*judged, without_thinking((case.kept, option))[1])
-    return replace(
-        case, options=(*case.options, option), judged=judged, for_all=option, setting=edited
-    )
-
-
-def _with_fleets(
-    case: Situation, question: Question, request: Request | None, best: Estimate | None
-) -> Situation:
-    """The case with machines that together serve every user, where this one does not."""
-    met = case.demand.met_by(case.best_kept) or case.for_all is not None
-    if request is None or case.demand.crowd is not Crowd.TEAM or met:
-        return case
-    from advisor.advice.fleets import Offered, cheaper_mixture, fleets, listed, present, within
-
-    chosen = question.runtimes[0] if len(question.runtimes) == 1 else None
-    here = present(question, request, best, case.demand, case.kept)
-    every = listed(question, request, case.demand, here, chosen)
-    mixture = cheaper_mixture(every)
-    return replace(
-        case,
-        fleets=fleets(question, every, here),
-        offered=Offered(here, every),
-        within=within(question, request, case.options, case.demand, chosen),
-        mixture_usd=None if mixture is None else mixture.monthly,
-    )
-
-
-def _choice(case: Situation, decision: Decision) -> Choice:
-    """The choice as it is decided."""
-    choice = case.choice
-    if decision.option is not None:
-        return replace(choice, safe=decision.option, reason=_reason(case, decision))
-    if decision.rule == IN_TIME:
-        return replace(choice, safe=None, reason="What you have does the work in time.")
-    if case.demand.counted and decision.rule == KEEP:
-        return replace(choice, safe=None, reason=_not_enough(case))
-    if choice.safe is not None and decision.model is not None:
-        return replace(choice, safe=None, reason="Before anything is bought, a free model.")
-    if choice.safe is not None and decision.rule == SWITCH_OFF:
-        return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
-    if choice.safe is None and _beyond_the_budget(case):
-        return replace(choice, reason=_too_dear(case))
-    return choice
-
-
-def _too_dear(case: Situation) -> str:
-    """Why nothing is bought within a budget, and the least that would have to be paid."""
-    option = case.beyond
-    budget = money_words(case.demand.wants.max_usd or 0.0)
-    if option is None:
-        return "Nothing within your budget makes it faster."
-    least = f"{option.name}, for {money_words(option.paid_first)}"
-    return f"Nothing within {budget} holds it: the least that does is {least}."
-
-
-def _beyond_the_budget(case: Situation) -> bool:
-    """Whether somebody who waits states a budget, and nothing is bought for it."""
-    bought = any(map(_holds_it, case.options))
-    stated = case.demand.wants.max_usd is not None
-    return stated and not bought and not serves(case.kept, case.reading_tps)
-
-
-def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
-    """The case with another model that is notably faster, where what is kept is not faster than one
-    reads.
-    """
-    kept = case.kept
-    reading = case.reading_tps
-    level = judgement(kept.decode, reading)
-    if level is Judgement.FASTER and serves(kept, reading):
-        return case
-    nouns = (question.model, question.machine, question.work)
-    least = max(reading, WORTH_TRYING * kept.decode)
-    another = best_rated(*nouns, least, as_well=True, for_code=for_code)
-    if another is not None and begins_late(kept) and not _sooner(another, kept):
-        another = None
-    closest = None
-    lost = level is Judgement.UNUSABLE or reads_drive(kept)
-    if another is None and (lost or _waits_for_nothing_else(case)):
-        closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
-    return replace(case, another=another, closest=closest, model=question.model.published_as)
-
-
-def _sooner(row: Runnable, kept: Option) -> bool:
-    """Whether another model answers notably sooner than what is kept, prompt included."""
-    seconds = row.speed.first_token + kept.use.generated / row.speed.decode
-    return kept.answer_seconds >= NOTABLE * seconds
-
-
-def _waits_for_nothing_else(case: Situation) -> bool:
-    """Whether who waits finds neither a free setting nor a purchase that helps."""
-    return not serves(case.kept, case.reading_tps) and not (
-        case.step or case.stopped or case.choice.safe or case.allowed_apis
-    )
-
-
-def _many_at_once(
-    case: Situation, question: Question, wants: Wants, chosen: Runtime | None
-) -> Situation:
-    """The case of work that one answer after the other does not do in time: several at once, here
-    and on what could be bought, rented or called.
-    """
-    from advisor.advice.table.at_once import (
-        MANY_AT_ONCE,
-        asked_at_once,
-        at_once,
-        in_smaller_caches,
-        side_by_side,
-    )
-
-    least = 0.0
-    if case.demand.crowd is Crowd.RATE:
-        least = case.demand.wants.user_tps or case.reading_tps
-    best = side_by_side(question, chosen, least)
-    if best is None:
-        work = at_once(question.work, MANY_AT_ONCE)
-    else:
-        work = at_once(question.work, asked_at_once(best))
-    several = replace(question, work=work)
-    speed = None if best is None else speed_of(best)
-    together = _together(question, best)
-    if not _in_time(case, together):
-        smaller = _together(question, in_smaller_caches(question, chosen, least))
-        together = smaller if _in_time(case, smaller) else together
-    rows = permitted(options(several, speed, ()), wants)[1:]
-    kept = case.kept
-    changed = [replace(together, kept=kept)] if together else []
-    others = [replace(each, kept=kept) for each in rows]
-    if case.demand.crowd is Crowd.BATCH and not any(map(case.demand.met_by, others)):
-        others = _more_at_once(case, question, wants, others)
-    marked = case.demand.under_load((kept, *changed, *others))
-    together = marked[1] if changed else None
-    return replace(case, options=marked, judged=(), together=together)
-
-
-def _together(question: Question, best: Estimate | None) -> Option | None:
-    """Option of several answers at the same time on the present machine; None for one by one."""
-    from advisor.advice.table.at_once import asked_at_once, at_once
-
-    if best is None or float(best.work.users) <= 1:
-        return None
-    several = replace(question, work=at_once(question.work, asked_at_once(best)))
-    name = f"{float(best.work.users):.0f} answers at once in {best.runtime.name}"
-    note = SAME_TEXT
-    if best.work.kv_type != question.work.kv_type:
-        name = f"{name}, KV cache in {best.work.kv_type}"
-        note = FREE
-    here = keep(several, speed_of(best))
-    return replace(here, kind=OptionKind.CHANGE, name=name, price=Price(note=note), loss=0.0)
-
-
-def _in_time(case: Situation, together: Option | None) -> bool:
-    """Whether several answers at once do the work in time, with thinking off where that is free."""
-    if together is None:
-        return False
-    ways = [together] if case.stopped is None else [together, thinking_off(together)]
-    return any(map(case.demand.met_by, ways))
-
-
-def _more_at_once(
-    case: Situation, question: Question, wants: Wants, others: Sequence[Option]
-) -> list[Option]:
-    """Options with as many answers at once as each does most of a batch with, as larger machines
-    hold more of them than this one.
-    """
-    from advisor.advice.table.at_once import TRIED, at_once
-
-    best = {(option.kind, option.name): option for option in others}
-    for users in TRIED:
-        several = replace(question, work=at_once(question.work, users))
-        for option in permitted(options(several, None, ()), wants)[1:]:
-            former = best.get((option.kind, option.name))
-            if option.speed is None or option.kind is OptionKind.API:
-                continue
-            if former is None or case.demand.load(option) < case.demand.load(former):
-                best[option.kind, option.name] = replace(option, kept=case.kept)
-    return list(best.values())
-
-
-def _not_enough(case: Situation) -> str:
-    """Why nothing is bought where nothing does the work in time: the one that comes nearest."""
-    able = [option for option in case.options if option.speed and option.kind != OptionKind.API]
-    if not able:
-        return "Nothing that is listed does so much work."
-    nearest = min(able, key=case.demand.load)
-    load = case.demand.load(nearest)
-    if nearest.kind is OptionKind.KEEP:
-        return "Nothing that is listed does more of it."
-    if load <= 1.0:
-        work = f"is busy {percent(load)} of the time, so answers wait"
-    else:
-        work = f"has {number(load)} hours of work each hour"
-    return f"Nothing that is listed keeps up: {nearest.name.replace(',', '')} {work}."
-
-
-def _reason(case: Situation, decision: Decision) -> str:
-    """Why an option is decided for."""
-    option = decision.option
-    if option is None or option is case.choice.safe:
-        return case.choice.reason
-    if option.is_free_setting:
-        return f"Before anything is bought, a free change: {option.name}."
-    if option.kind is OptionKind.API:
-        return "It costs less than any machine at your use, and your texts may leave the house."
-    if case.fleets is not None and any(option is fleet for fleet in case.fleets):
-        return f"{why(option)} {_of_one_kind(case)}"
-    return why(option)
-
-
-def _of_one_kind(case: Situation) -> str:
-    """What a fleet is assumed to be, and what a mixture of kinds would cost."""
-    assumed = "Machines of one kind in one engine share the users evenly"
-    if case.mixture_usd is None:
-        return f"{assumed}: no mixture of kinds is notably cheaper."
-    return f"{assumed}: a mixture of kinds would cost {money_words(case.mixture_usd)} a month."
 
 
 def _in_linux(

@@ -7,9 +7,9 @@ from advisor.advice.advise import Answer
 from advisor.advice.edits.changes import smaller_format
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.first_run import System, first_run, systems
+from advisor.advice.judgement import Judgement, judged
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import name_in_place, plain
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.advice.decision import Decision, Situation
+from advisor.advice.decision import Decision
 from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable
+from advisor.advice.situation import Situation
 from advisor.advice.table import choice as choices
 from advisor.advice.table import turning
 from advisor.advice.table.option import Option, Question

@@ -6,12 +6,18 @@ rented or called, and other models that run here.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable, Standing
+from advisor.advice.situation import (
+    Situation,
+    holds_it,
+    idle_usd,
+    serves,
+    thinking_off,
+)
 from advisor.advice.table.choice import (
     BOUGHT,
     DOUBLED,
@@ -24,183 +30,25 @@ from advisor.advice.table.choice import (
     RENT_FIRST,
     RENT_LESS,
     Choice,
-    begins_late,
     is_bought,
     reads_along,
     reads_drive,
     sensible,
+    why,
+    why_not,
     worth_buying,
 )
-from advisor.advice.table.demand import LATE, Crowd, Demand
+from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import FELT, Option, OptionKind
 from advisor.advice.table.rules import many_run, unpowered
+from advisor.formatting import money as money_words
+from advisor.formatting import percent
 from advisor.machine.machine import Gpu
 from advisor.request.money import discrete
 from advisor.request.wants import Texts
+from advisor.units import number
 
-if TYPE_CHECKING:
-    from advisor.advice.fleets import Offered
-
-WORTH_TRYING = 1.25
-"""Factor on the time of an answer from which a free setting is worth a word where one waits."""
-AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
 AT_EASE = 2.0  # multiple of reading speed from which a model writes at ease
-IDLE_USD = 10.0  # power of a month while nobody asks from which it is worth a word [USD]
-MOSTLY_IDLE = 3.0  # hours that a machine is on over those that it answers, from which it is idle
-STOPS_THINKING = "thinking off"  # name of that free setting
-
-
-@dataclass(frozen=True, kw_only=True)
-class Situation:
-    """Facts that the rules read."""
-
-    options: Sequence[Option]  # what is kept first
-    choice: Choice  # best purchase of the options by price and waiting
-    demand: Demand
-    reading_tps: float
-    model: str = ""  # name of the model asked for
-    # options without thinking, by which purchases are judged where the model can stop; empty where
-    # all are judged as they are
-    judged: Sequence[Option] = ()
-    step: Option | None = None  # best free setting of this machine, thinking as it is wanted
-    stopped: Option | None = None  # the same with thinking off; None where that is no choice
-    # purchase that is worth it if the model thinks as it does by itself; None where thinking is no
-    # choice, or nothing is
-    for_thought: Option | None = None
-    beyond: Option | None = None  # cheapest purchase that runs the model and is beyond the budget
-    together: Option | None = None  # several answers at the same time on this machine
-    # free setting with which this machine answers every user of a team; None where it does so
-    # already, or none does
-    for_all: Option | None = None
-    setting: Edited | None = None  # the same as what it changes
-    # machines that together serve every user at the speed and wait that is wished for; None where
-    # they were not looked for
-    fleets: Sequence[Option] | None = None
-    offered: "Offered | None" = None  # the same as they are listed
-    within: Sequence[Option] = ()  # purchases for the present machine, or sold whole, that do so
-    # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
-    # cheap [USD]
-    mixture_usd: float | None = None
-    agents: Option | None = None  # setting that shortens a task of agents most, where that is much
-    another: Runnable | None = None  # model that is rated as high and faster here
-    closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
-    instead: str = ""  # why the chosen runtime refuses, and another that runs it
-    sale: Option | None = None  # cheaper or fewer cards that do the same
-    # speed at which somebody reads a single answer, where several agents are followed at once; 0
-    # where that is `reading_tps` [tokens/s]
-    alone_tps: float = 0.0
-
-    @property
-    def kept(self) -> Option:
-        """Option of the present machine with its present settings."""
-        return self.options[0]
-
-    @property
-    def best_kept(self) -> Option:
-        """Option of the present machine at its best free setting."""
-        return self.step or self.kept
-
-    @property
-    def holds_nothing(self) -> bool:
-        """Whether the memory of the present machine does not hold the model, even at its best free
-        setting.
-        """
-        return self.best_kept.speed is None or reads_drive(self.best_kept)
-
-    @property
-    def apis(self) -> list[Option]:
-        """Options of APIs, the cheapest first; APIs with a known speed come before others."""
-        rows = [each for each in self.options if each.kind is OptionKind.API and each.cost]
-        fast = [each for each in rows if each.decode >= self.reading_tps]
-        return sorted(fast or rows, key=lambda each: each.monthly or 0.0)
-
-    @property
-    def allowed_apis(self) -> list[Option]:
-        """Options of APIs, the cheapest first; none where texts must stay, or nobody says that they
-        may leave.
-        """
-        if self.demand.wants.texts is not Texts.ANYWHERE:
-            return []
-        return self.apis
-
-    @property
-    def rented(self) -> bool:
-        """Whether what is kept is rented."""
-        cost = self.kept.cost
-        return cost is not None and bool(cost.rent + cost.starts)
-
-    def dear_beside(self, api: Option) -> bool:
-        """Whether what is kept is rented for far more than an API costs."""
-        return self.rented and (api.monthly or 0.0) <= RENT_LESS * (self.kept.monthly or 0.0)
-
-
-def serves(option: Option, reading_tps: float) -> bool:
-    """Whether one person feels no wait: for the first word, for the words after it, or for
-    reasoning.
-    """
-    late = begins_late(option) or option.thinking_seconds >= LATE
-    return reads_along(option, reading_tps) and not late
-
-
-def idle_usd(kept: Option) -> float:
-    """Monthly cost of power while nobody uses the machine; 0 for a machine that is not on for long
-    [USD].
-    """
-    cost = kept.cost
-    if cost is None or kept.speed is None or cost.idle_power < IDLE_USD:
-        return 0.0
-    busy = float(kept.use.busy_hours(kept.speed))
-    on = kept.use.money.hours_on_per_day * kept.use.money.days
-    if on < MOSTLY_IDLE * busy:
-        return 0.0
-    return cost.idle_power
-
-
-def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
-    """Best free setting of the present machine that loses no more than people accept; None for
-    none.
-
-    Of settings that are nearly as fast as the fastest it is the one that loses least.
-    """
-    kept = options[0]
-    if kept.decode >= FASTER * reading_tps and serves(kept, reading_tps):
-        return None
-    if serves(kept, reading_tps):
-        least = NOTABLE
-    else:
-        least = WORTH_TRYING
-    able = [
-        option
-        for option in options[1:]
-        if option.kind is OptionKind.CHANGE
-        and option.loss is not None
-        and option.speed is not None
-        and not reads_drive(option)
-        and kept.answer_seconds >= least * option.answer_seconds
-    ]
-    if not able:
-        return None
-    fastest = min(option.answer_seconds for option in able)
-    near = [option for option in able if option.answer_seconds <= AS_GOOD * fastest]
-    return min(near, key=lambda option: (option.loss or 0.0, option.answer_seconds))
-
-
-def thinking_off(option: Option) -> Option:
-    """Option of the same machine, with thinking off, so that an answer begins at once."""
-    if option.kind is OptionKind.KEEP:
-        name = STOPS_THINKING
-    else:
-        name = f"{STOPS_THINKING} and {option.name}"
-    money = replace(option.use.money, thinking_tokens=0.0)
-    price = replace(option.price, note="free, a setting: answers without reasoning first")
-    return replace(
-        option,
-        kind=OptionKind.CHANGE,
-        name=name,
-        use=replace(option.use, money=money),
-        price=price,
-        loss=option.loss or 0.0,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -655,3 +503,76 @@ def _beside(case: Situation, option: Option | None) -> Option | None:
     if not rent or case.demand.wants.texts is Texts.HOUSE or not case.apis:
         return None
     return case.apis[0]
+
+
+def decided_choice(case: Situation, decision: Decision) -> Choice:
+    """The choice as it is decided."""
+    choice = case.choice
+    if decision.option is not None:
+        return replace(choice, safe=decision.option, reason=_reason(case, decision))
+    if decision.rule == IN_TIME:
+        return replace(choice, safe=None, reason="What you have does the work in time.")
+    if case.demand.counted and decision.rule == KEEP:
+        return replace(choice, safe=None, reason=_not_enough(case))
+    if choice.safe is not None and decision.model is not None:
+        return replace(choice, safe=None, reason="Before anything is bought, a free model.")
+    if choice.safe is not None and decision.rule == SWITCH_OFF:
+        return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
+    if choice.safe is None and _beyond_the_budget(case):
+        return replace(choice, reason=_too_dear(case))
+    return choice
+
+
+def _reason(case: Situation, decision: Decision) -> str:
+    """Why an option is decided for."""
+    option = decision.option
+    if option is None or option is case.choice.safe:
+        return case.choice.reason
+    if option.is_free_setting:
+        return f"Before anything is bought, a free change: {option.name}."
+    if option.kind is OptionKind.API:
+        return "It costs less than any machine at your use, and your texts may leave the house."
+    if case.fleets is not None and any(option is fleet for fleet in case.fleets):
+        return f"{why(option)} {_of_one_kind(case)}"
+    return why(option)
+
+
+def _of_one_kind(case: Situation) -> str:
+    """What a fleet is assumed to be, and what a mixture of kinds would cost."""
+    assumed = "Machines of one kind in one engine share the users evenly"
+    if case.mixture_usd is None:
+        return f"{assumed}: no mixture of kinds is notably cheaper."
+    return f"{assumed}: a mixture of kinds would cost {money_words(case.mixture_usd)} a month."
+
+
+def _not_enough(case: Situation) -> str:
+    """Why nothing is bought where nothing does the work in time: the one that comes nearest."""
+    able = [option for option in case.options if option.speed and option.kind != OptionKind.API]
+    if not able:
+        return "Nothing that is listed does so much work."
+    nearest = min(able, key=case.demand.load)
+    load = case.demand.load(nearest)
+    if nearest.kind is OptionKind.KEEP:
+        return "Nothing that is listed does more of it."
+    if load <= 1.0:
+        work = f"is busy {percent(load)} of the time, so answers wait"
+    else:
+        work = f"has {number(load)} hours of work each hour"
+    return f"Nothing that is listed keeps up: {nearest.name.replace(',', '')} {work}."
+
+
+def _too_dear(case: Situation) -> str:
+    """Why nothing is bought within a budget, and the least that would have to be paid."""
+    option = case.beyond
+    budget = money_words(case.demand.wants.max_usd or 0.0)
+    if option is None:
+        return "Nothing within your budget makes it faster."
+    least = f"{option.name}, for {money_words(option.paid_first)}"
+    return f"Nothing within {budget} holds it: the least that does is {least}."
+
+
+def _beyond_the_budget(case: Situation) -> bool:
+    """Whether somebody who waits states a budget, and nothing is bought for it."""
+    bought = any(map(holds_it, case.options))
+    stated = case.demand.wants.max_usd is not None
+    return stated and not bought and not serves(case.kept, case.reading_tps)

@@ -4,7 +4,7 @@ import os
 import sys
 import textwrap
 
-from advisor.advice.words.judgement import Judgement
+from advisor.advice.judgement import Judgement
 
 WIDTH = 100  # columns of text that goes elsewhere [characters]
 BOLD = "1"

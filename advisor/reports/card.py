@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from advisor.advice.advise import Answer
-from advisor.advice.words.judgement import Judgement
+from advisor.advice.judgement import Judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import model_words

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from advisor.advice.advise import answer
-from advisor.advice.decision import RULES, STOPS_THINKING
+from advisor.advice.decision import RULES
+from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import BOUGHT
 from advisor.advice.table.option import OptionKind
 from advisor.request.request import Request

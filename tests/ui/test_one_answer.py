@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from advisor.advice.advise import Answer, answer
-from advisor.advice.words.judgement import MADE_FOR_DRIVES, Judgement
+from advisor.advice.judgement import MADE_FOR_DRIVES, Judgement
 from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.request.request import Request

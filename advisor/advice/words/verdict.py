@@ -9,6 +9,7 @@ from html import escape
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.estimates import read_there
+from advisor.advice.judgement import Judgement, judged
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS, most_served
 from advisor.advice.speeds import Speed, speed_of
@@ -16,7 +17,6 @@ from advisor.advice.table.choice import reads_drive
 from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
-from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import briefly, duration, name_in_place, plain
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from advisor.advice.comparison import Comparison
-from advisor.advice.decision import STOPS_THINKING, idle_usd, thinking_off
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
+from advisor.advice.situation import STOPS_THINKING, idle_usd, thinking_off
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import FASTER, begins_late, reads_drive
 from advisor.advice.table.demand import LATE, Crowd, first_word_in

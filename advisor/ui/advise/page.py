@@ -8,7 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.words.judgement import Judgement
+from advisor.advice.judgement import Judgement
 from advisor.advice.words.verdict import VerdictText, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
+from advisor.advice.judgement import Judgement, judged
 from advisor.advice.speeds import speed_of
-from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy

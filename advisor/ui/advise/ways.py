@@ -9,15 +9,16 @@ from typing import Any
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.decision import IN_TIME, KEEP, STOPS_THINKING, SWITCH_OFF
+from advisor.advice.decision import IN_TIME, KEEP, SWITCH_OFF
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import JOINED, Standing, rating
+from advisor.advice.judgement import LEAST, Judgement, judgement
+from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
-from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import hours_rented, name_in_place, plain
 from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import Settings

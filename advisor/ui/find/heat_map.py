@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
-from advisor.advice.words.judgement import LEAST
+from advisor.advice.judgement import LEAST
 from advisor.model.by_name.names import written
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP

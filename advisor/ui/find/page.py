@@ -14,9 +14,9 @@ from markupsafe import Markup
 from advisor.advice.advise import buys_of, findings_of
 from advisor.advice.finder.combinations import card_host, in_pieces
 from advisor.advice.finder.search import Findings, Hit
+from advisor.advice.judgement import Judgement, judged
 from advisor.advice.table.buys import placed
 from advisor.advice.table.option import FELT, Option, OptionKind
-from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
 from advisor.formatting import capitalised, context_size, hours, money

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.results import reported
-from advisor.advice.words.judgement import Judgement, placed
+from advisor.advice.judgement import Judgement, placed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import moment, show_money_in

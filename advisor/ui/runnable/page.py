@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from advisor.advice.finder import runnable
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.words.judgement import LEAST, Judgement, judged
+from advisor.advice.judgement import LEAST, Judgement, judged
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model import catalog

@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from advisor.advice.advise import advise, answer
+from advisor.advice.judgement import Judgement, judgement
 from advisor.advice.table.option import OptionKind
-from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.verdict import MOST_WORDS, Advice
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate

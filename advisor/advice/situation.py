@@ -1,0 +1,485 @@
+"""Situation: the facts that the rules of a decision read, and how they are gathered.
+
+First what is kept and could be bought; then, where these do not do the work, several answers at
+once, a setting or machines for every user, or another model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from advisor.advice.edits.changes import SAME_TEXT
+from advisor.advice.edits.edit import Edited
+from advisor.advice.finder.runnable import FOR_CODE, Runnable, best_rated
+from advisor.advice.judgement import Judgement, judgement
+from advisor.advice.prices.price import Price
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.choice import (
+    BOUGHT,
+    FASTER,
+    NOTABLE,
+    RENT_LESS,
+    Choice,
+    begins_late,
+    choice_of,
+    is_bought,
+    reads_along,
+    reads_drive,
+)
+from advisor.advice.table.demand import LATE, Crowd, Demand
+from advisor.advice.table.option import FREE, Option, OptionKind, Question
+from advisor.advice.table.options import changes, keep, options
+from advisor.advice.table.permitted import permitted, why_not_permitted
+from advisor.advice.table.thought import as_they_think, without_thinking
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
+from advisor.request.request import Request
+from advisor.request.session import AgentSession
+from advisor.request.wants import Texts, Wants
+from advisor.runtimes import compared
+
+if TYPE_CHECKING:
+    from advisor.advice.fleets import Offered
+    from advisor.advice.task import Task
+
+WORTH_TRYING = 1.25
+"""Factor on the time of an answer from which a free setting is worth a word where one waits."""
+AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
+IDLE_USD = 10.0  # power of a month while nobody asks from which it is worth a word [USD]
+MOSTLY_IDLE = 3.0  # hours that a machine is on over those that it answers, from which it is idle
+STOPS_THINKING = "thinking off"  # name of that free setting
+
+Described: TypeAlias = tuple[Settings, Runtime | None, PlacementStrategy | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """Facts that the rules read."""
+
+    options: Sequence[Option]  # what is kept first
+    choice: Choice  # best purchase of the options by price and waiting
+    demand: Demand
+    reading_tps: float
+    model: str = ""  # name of the model asked for
+    # options without thinking, by which purchases are judged where the model can stop; empty where
+    # all are judged as they are
+    judged: Sequence[Option] = ()
+    step: Option | None = None  # best free setting of this machine, thinking as it is wanted
+    stopped: Option | None = None  # the same with thinking off; None where that is no choice
+    # purchase that is worth it if the model thinks as it does by itself; None where thinking is no
+    # choice, or nothing is
+    for_thought: Option | None = None
+    beyond: Option | None = None  # cheapest purchase that runs the model and is beyond the budget
+    together: Option | None = None  # several answers at the same time on this machine
+    # free setting with which this machine answers every user of a team; None where it does so
+    # already, or none does
+    for_all: Option | None = None
+    setting: Edited | None = None  # the same as what it changes
+    # machines that together serve every user at the speed and wait that is wished for; None where
+    # they were not looked for
+    fleets: Sequence[Option] | None = None
+    offered: "Offered | None" = None  # the same as they are listed
+    within: Sequence[Option] = ()  # purchases for the present machine, or sold whole, that do so
+    # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
+    # cheap [USD]
+    mixture_usd: float | None = None
+    agents: Option | None = None  # setting that shortens a task of agents most, where that is much
+    another: Runnable | None = None  # model that is rated as high and faster here
+    closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
+    instead: str = ""  # why the chosen runtime refuses, and another that runs it
+    sale: Option | None = None  # cheaper or fewer cards that do the same
+    # speed at which somebody reads a single answer, where several agents are followed at once; 0
+    # where that is `reading_tps` [tokens/s]
+    alone_tps: float = 0.0
+
+    @property
+    def kept(self) -> Option:
+        """Option of the present machine with its present settings."""
+        return self.options[0]
+
+    @property
+    def best_kept(self) -> Option:
+        """Option of the present machine at its best free setting."""
+        return self.step or self.kept
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether the memory of the present machine does not hold the model, even at its best free
+        setting.
+        """
+        return self.best_kept.speed is None or reads_drive(self.best_kept)
+
+    @property
+    def apis(self) -> list[Option]:
+        """Options of APIs, the cheapest first; APIs with a known speed come before others."""
+        rows = [each for each in self.options if each.kind is OptionKind.API and each.cost]
+        fast = [each for each in rows if each.decode >= self.reading_tps]
+        return sorted(fast or rows, key=lambda each: each.monthly or 0.0)
+
+    @property
+    def allowed_apis(self) -> list[Option]:
+        """Options of APIs, the cheapest first; none where texts must stay, or nobody says that they
+        may leave.
+        """
+        if self.demand.wants.texts is not Texts.ANYWHERE:
+            return []
+        return self.apis
+
+    @property
+    def rented(self) -> bool:
+        """Whether what is kept is rented."""
+        cost = self.kept.cost
+        return cost is not None and bool(cost.rent + cost.starts)
+
+    def dear_beside(self, api: Option) -> bool:
+        """Whether what is kept is rented for far more than an API costs."""
+        return self.rented and (api.monthly or 0.0) <= RENT_LESS * (self.kept.monthly or 0.0)
+
+
+def serves(option: Option, reading_tps: float) -> bool:
+    """Whether one person feels no wait: for the first word, for the words after it, or for
+    reasoning.
+    """
+    late = begins_late(option) or option.thinking_seconds >= LATE
+    return reads_along(option, reading_tps) and not late
+
+
+def idle_usd(kept: Option) -> float:
+    """Monthly cost of power while nobody uses the machine; 0 for a machine that is not on for long
+    [USD].
+    """
+    cost = kept.cost
+    if cost is None or kept.speed is None or cost.idle_power < IDLE_USD:
+        return 0.0
+    busy = float(kept.use.busy_hours(kept.speed))
+    on = kept.use.money.hours_on_per_day * kept.use.money.days
+    if on < MOSTLY_IDLE * busy:
+        return 0.0
+    return cost.idle_power
+
+
+def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
+    """Best free setting of the present machine that loses no more than people accept; None for
+    none.
+
+    Of settings that are nearly as fast as the fastest it is the one that loses least.
+    """
+    kept = options[0]
+    if kept.decode >= FASTER * reading_tps and serves(kept, reading_tps):
+        return None
+    if serves(kept, reading_tps):
+        least = NOTABLE
+    else:
+        least = WORTH_TRYING
+    able = [
+        option
+        for option in options[1:]
+        if option.kind is OptionKind.CHANGE
+        and option.loss is not None
+        and option.speed is not None
+        and not reads_drive(option)
+        and kept.answer_seconds >= least * option.answer_seconds
+    ]
+    if not able:
+        return None
+    fastest = min(option.answer_seconds for option in able)
+    near = [option for option in able if option.answer_seconds <= AS_GOOD * fastest]
+    return min(near, key=lambda option: (option.loss or 0.0, option.answer_seconds))
+
+
+def thinking_off(option: Option) -> Option:
+    """Option of the same machine, with thinking off, so that an answer begins at once."""
+    if option.kind is OptionKind.KEEP:
+        name = STOPS_THINKING
+    else:
+        name = f"{STOPS_THINKING} and {option.name}"
+    money = replace(option.use.money, thinking_tokens=0.0)
+    price = replace(option.price, note="free, a setting: answers without reasoning first")
+    return replace(
+        option,
+        kind=OptionKind.CHANGE,
+        name=name,
+        use=replace(option.use, money=money),
+        price=price,
+        loss=option.loss or 0.0,
+    )
+
+
+def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
+    """What the rules of a decision look at, without other models."""
+    money = demand.money
+    stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
+    judged = without_thinking(options_found) if stops else list(options_found)
+    step = free_step(judged, money.reading_tps)
+    choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
+    for_thought = None
+    if stops:
+        step = free_step(options_found, money.reading_tps)
+        thinking = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
+        for_thought = thinking.safe
+        choice = as_they_think(choice, judged, options_found)
+        choice = _kept_thinking(choice, thinking)
+    case = Situation(
+        options=options_found,
+        judged=judged,
+        choice=choice,
+        demand=demand,
+        reading_tps=money.reading_tps,
+        step=step,
+        for_thought=for_thought,
+        instead=instead,
+    )
+    if not stops or case.kept.speed is None:
+        return case
+    stopped = thinking_off(case.kept)
+    if not serves(stopped, money.reading_tps):
+        stopped = thinking_off(case.best_kept)
+    return replace(case, stopped=stopped)
+
+
+def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
+    """The choice, which says whether something is bought, with what is bought as the model thinks,
+    where that goes to the same place and costs little more: nobody should have to give thinking up
+    on what is new.
+    """
+    safe = thinking.safe
+    before = choice.safe
+    if before is None or before.is_free_setting or safe is None or safe.is_free_setting:
+        return choice
+    moves = safe.kind is OptionKind.MACHINE and before.kind is not OptionKind.MACHINE
+    if moves or safe.paid_first > NOTABLE * before.paid_first:
+        return choice
+    return replace(choice, safe=safe, reason=thinking.reason)
+
+
+def setting_for_agents(task: "Task | None", kept: Option) -> Option | None:
+    """Free setting that shortens a task of agents most; None where none shortens it by much."""
+    best = None if task is None else task.notable
+    if best is None:
+        return None
+    price = Price(note=best.edit.cost)
+    return replace(kept, kind=OptionKind.CHANGE, name=best.edit.words, price=price, loss=0.0)
+
+
+def sale_of(question: Question, kept: Option) -> Option | None:
+    """What could be sold, where the value of what is owned counts."""
+    if not question.money.resale_counts:
+        return None
+    from advisor.advice.table.sale import sale  # loaded only where that counts
+
+    return sale(question, kept)
+
+
+def beyond_budget(case: Situation, every: Sequence[Option]) -> Option | None:
+    """Cheapest purchase that holds the model and is dearer than the budget, where nothing within it
+    does; None elsewhere.
+    """
+    budget = case.demand.wants.max_usd
+    if budget is None or not case.holds_nothing:
+        return None
+    if any(map(holds_it, case.options)):
+        return None
+    able = [
+        option
+        for option in every
+        if option.kind in BOUGHT
+        and option.dated
+        and not option.odd
+        and not reads_drive(option)
+        and option.paid_first > budget
+        and not why_not_permitted(option, replace(case.demand.wants, max_usd=None))
+    ]
+    return min(able, key=lambda option: option.paid_first, default=None)
+
+
+def holds_it(option: Option) -> bool:
+    """Whether a purchase that nobody finds odd holds the model in memory."""
+    return is_bought(option) and not option.odd and not reads_drive(option)
+
+
+def completed(
+    case: Situation,
+    question: Question,
+    wants: Wants,
+    chosen: Runtime | None,
+    session: AgentSession | None,
+) -> Situation:
+    """The case with what it needs further: several answers at once, or other models, for code by
+    coding tests.
+    """
+    counted = case.demand.counted
+    if counted and not case.demand.met_by(case.kept):
+        return _many_at_once(case, question, wants, chosen)
+    if counted or question.ownership.nothing or case.instead:
+        return case
+    if session is not None:
+        case = replace(case, alone_tps=case.reading_tps * float(question.work.users))
+    for_code = session is not None or bool(FOR_CODE.search(question.model.published_as))
+    return _with_models(case, question, for_code=for_code)
+
+
+def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
+    """The case with another model that is notably faster, where what is kept is not faster than one
+    reads.
+    """
+    kept = case.kept
+    reading = case.reading_tps
+    level = judgement(kept.decode, reading)
+    if level is Judgement.FASTER and serves(kept, reading):
+        return case
+    nouns = (question.model, question.machine, question.work)
+    least = max(reading, WORTH_TRYING * kept.decode)
+    another = best_rated(*nouns, least, as_well=True, for_code=for_code)
+    if another is not None and begins_late(kept) and not _sooner(another, kept):
+        another = None
+    closest = None
+    lost = level is Judgement.UNUSABLE or reads_drive(kept)
+    if another is None and (lost or _waits_for_nothing_else(case)):
+        closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
+    return replace(case, another=another, closest=closest, model=question.model.published_as)
+
+
+def _sooner(row: Runnable, kept: Option) -> bool:
+    """Whether another model answers notably sooner than what is kept, prompt included."""
+    seconds = row.speed.first_token + kept.use.generated / row.speed.decode
+    return kept.answer_seconds >= NOTABLE * seconds
+
+
+def _waits_for_nothing_else(case: Situation) -> bool:
+    """Whether who waits finds neither a free setting nor a purchase that helps."""
+    return not serves(case.kept, case.reading_tps) and not (
+        case.step or case.stopped or case.choice.safe or case.allowed_apis
+    )
+
+
+def _many_at_once(
+    case: Situation, question: Question, wants: Wants, chosen: Runtime | None
+) -> Situation:
+    """The case of work that one answer after the other does not do in time: several at once, here
+    and on what could be bought, rented or called.
+    """
+    from advisor.advice.table.at_once import (
+        MANY_AT_ONCE,
+        asked_at_once,
+        at_once,
+        in_smaller_caches,
+        side_by_side,
+    )
+
+    least = 0.0
+    if case.demand.crowd is Crowd.RATE:
+        least = case.demand.wants.user_tps or case.reading_tps
+    best = side_by_side(question, chosen, least)
+    if best is None:
+        work = at_once(question.work, MANY_AT_ONCE)
+    else:
+        work = at_once(question.work, asked_at_once(best))
+    several = replace(question, work=work)
+    speed = None if best is None else speed_of(best)
+    together = _together(question, best)
+    if not _in_time(case, together):
+        smaller = _together(question, in_smaller_caches(question, chosen, least))
+        together = smaller if _in_time(case, smaller) else together
+    rows = permitted(options(several, speed, ()), wants)[1:]
+    kept = case.kept
+    changed = [replace(together, kept=kept)] if together else []
+    others = [replace(each, kept=kept) for each in rows]
+    if case.demand.crowd is Crowd.BATCH and not any(map(case.demand.met_by, others)):
+        others = _more_at_once(case, question, wants, others)
+    marked = case.demand.under_load((kept, *changed, *others))
+    together = marked[1] if changed else None
+    return replace(case, options=marked, judged=(), together=together)
+
+
+def _together(question: Question, best: Estimate | None) -> Option | None:
+    """Option of several answers at the same time on the present machine; None for one by one."""
+    from advisor.advice.table.at_once import asked_at_once, at_once
+
+    if best is None or float(best.work.users) <= 1:
+        return None
+    several = replace(question, work=at_once(question.work, asked_at_once(best)))
+    name = f"{float(best.work.users):.0f} answers at once in {best.runtime.name}"
+    note = SAME_TEXT
+    if best.work.kv_type != question.work.kv_type:
+        name = f"{name}, KV cache in {best.work.kv_type}"
+        note = FREE
+    here = keep(several, speed_of(best))
+    return replace(here, kind=OptionKind.CHANGE, name=name, price=Price(note=note), loss=0.0)
+
+
+def _in_time(case: Situation, together: Option | None) -> bool:
+    """Whether several answers at once do the work in time, with thinking off where that is free."""
+    if together is None:
+        return False
+    ways = [together] if case.stopped is None else [together, thinking_off(together)]
+    return any(map(case.demand.met_by, ways))
+
+
+def _more_at_once(
+    case: Situation, question: Question, wants: Wants, others: Sequence[Option]
+) -> list[Option]:
+    """Options with as many answers at once as each does most of a batch with, as larger machines
+    hold more of them than this one.
+    """
+    from advisor.advice.table.at_once import TRIED, at_once
+
+    best = {(option.kind, option.name): option for option in others}
+    for users in TRIED:
+        several = replace(question, work=at_once(question.work, users))
+        for option in permitted(options(several, None, ()), wants)[1:]:
+            former = best.get((option.kind, option.name))
+            if option.speed is None or option.kind is OptionKind.API:
+                continue
+            if former is None or case.demand.load(option) < case.demand.load(former):
+                best[option.kind, option.name] = replace(option, kept=case.kept)
+    return list(best.values())
+
+
+def with_setting_for_all(
+    case: Situation, question: Question, described: Described, session: AgentSession | None
+) -> Situation:
+    """The case with a free setting that serves every user of a team, where this machine does not
+    serve them as it is.
+    """
+    settings, chosen, placement = described
+    unmet = case.demand.crowd is Crowd.TEAM and not case.demand.met_by(case.best_kept)
+    nothing = case.kept.speed is None or question.ownership.nothing
+    if not unmet or nothing or placement is not None or session is not None:
+        return case
+    from advisor.advice.table.for_all import setting_for_all  # loaded only for such teams
+
+    runtimes = (chosen,) if chosen else compared(question.machine, question.model)
+    edited = setting_for_all(question, runtimes, settings, case.demand)
+    if edited is None:
+        return case
+    (option,) = changes(question, [edited])
+    option = replace(option, kept=case.kept)
+    judged = case.judged
+    if judged:
+        judged = (*judged, without_thinking((case.kept, option))[1])
+    return replace(
+        case, options=(*case.options, option), judged=judged, for_all=option, setting=edited
+    )
+
+
+def with_fleets(
+    case: Situation, question: Question, request: Request | None, best: Estimate | None
+) -> Situation:
+    """The case with machines that together serve every user, where this one does not."""
+    met = case.demand.met_by(case.best_kept) or case.for_all is not None
+    if request is None or case.demand.crowd is not Crowd.TEAM or met:
+        return case
+    from advisor.advice.fleets import Offered, cheaper_mixture, fleets, listed, present, within
+
+    chosen = question.runtimes[0] if len(question.runtimes) == 1 else None
+    here = present(question, request, best, case.demand, case.kept)
+    every = listed(question, request, case.demand, here, chosen)
+    mixture = cheaper_mixture(every)
+    return replace(
+        case,
+        fleets=fleets(question, every, here),
+        offered=Offered(here, every),
+        within=within(question, request, case.options, case.demand, chosen),
+        mixture_usd=None if mixture is None else mixture.monthly,
+    )
