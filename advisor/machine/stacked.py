@@ -69,7 +69,7 @@ class KindParts:
         several = len(machine.gpus) > 1 and not together
         return (
             together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
-            kernels and several and _unequal(machine),
+            kernels and several and _by_rate(machine),
             kernels and machine.nodes > 1 and _rates(machine),
             self.every,
             resident or self.outside,
@@ -81,12 +81,9 @@ def _rates(machine: Machine) -> tuple[float, ...]:
     return tuple(float(gpu.bandwidth.value) for gpu in machine.gpus)
 
 
-def _unequal(machine: Machine) -> Hashable:
-    """How the GPUs that share layers differ: they wait for the slowest, and unequal ones take
-    layers by their memory.
-    """
-    order = np.argsort(_rates(machine), kind="stable")
-    return (tuple(map(int, order)), machine.unequal_memory)
+def _by_rate(machine: Machine) -> Hashable:
+    """Order of the GPUs that share layers by their speed: they wait for the slowest."""
+    return tuple(map(int, np.argsort(_rates(machine), kind="stable")))
 
 
 def of_one_card(machine: Machine) -> bool:

@@ -46,6 +46,7 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import taken_format
 from advisor.runtimes.llama_cpp.passes import link_shortfall
+from advisor.runtimes.parallelism import stages_by_memory
 from advisor.units import Array
 
 
@@ -314,6 +315,11 @@ class Stack:
             (KindParts.of(machine), id(machine) if launch_cost(machine) else 0)
             for machine in self.every
         ]
+        self._unequal = [
+            at
+            for at, machine in enumerate(self.every)
+            if len(machine.gpus) > 1 and machine.unequal_memory
+        ]
         self.forget()
 
     def with_parts(self, parts: Sequence[Machine]) -> Sequence[Machine]:
@@ -471,7 +477,19 @@ class Stack:
                 for parts, alone in self._parts
             )
             self._numbers[key] = self._well_filled(numbers) if counts else numbers
-        return self._numbers[key]
+        if run.runtime.takes_layers:
+            return self._numbers[key]
+        return self._by_stages(self._numbers[key], run)
+
+    def _by_stages(self, numbers: Index, run: Run) -> Index:
+        """Kinds whose unequal cards hold the same numbers of layers, out of kinds by other
+        properties.
+        """
+        model, _ = run.beside_machines
+        stages = {at: stages_by_memory(model, self.every[at]) for at in self._unequal}
+        if not any(stages.values()):
+            return numbers
+        return _numbered((number, stages.get(at)) for at, number in enumerate(numbers.tolist()))
 
     def _well_filled(self, numbers: Index) -> Index:
         """Kinds with few places without a machine; others are divided by their number of cards."""
