@@ -37,7 +37,8 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     form = Form.SERVER if named.of_cloud else product or written.form
     many = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER
     several = many and written.says("server")
-    server = form is Form.SERVER or several
+    part = written.count_of("virtual processors") or written.count_of("cores of a part")
+    server = form is Form.SERVER or several or bool(part)
     if typed.cpu is None:
         host = _typical_server(named, server)
     else:
@@ -90,7 +91,7 @@ def _typical_server(named: MachineName, server: bool) -> MachineSpec:
     kind = named.preset.kind if named.preset else ""
     modules = ON_BOARDS.match(str(named.spec.gpu)) or str(named.spec.gpu).startswith(WITH_GRACE)
     board = modules or named.spec.gpu_count >= FEWEST_OF_A_SERVER
-    rented = server or kind in ("cloud", "server") or named.spec.cores or board
+    rented = server or kind in ("cloud", "server") or board
     if named.spec.cpu or not rented or from_spec.cards_of(str(named.spec.gpu))[0].row.unified:
         return MachineSpec()
     if str(named.spec.gpu).startswith(WITH_GRACE):

@@ -82,6 +82,11 @@ class HostRow:
     retrieved: str
     note: str
 
+    @property
+    def is_typical(self) -> bool:
+        """Whether it stands for a processor that nobody named."""
+        return self.name.endswith("(typical)")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:

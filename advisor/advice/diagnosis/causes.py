@@ -403,7 +403,7 @@ def older_memory(run: MeasuredRun) -> Edits:
     row = run.host_row
     if row is None or row.memory_type != "DDR5":
         return
-    if not row.name.endswith("(typical)") and not any_of("takes both").match(row.name):
+    if not row.is_typical and not any_of("takes both").match(row.name):
         return
     older = HOSTS.find(OLDER_TYPE)
     rate = older.memory_mts

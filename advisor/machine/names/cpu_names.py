@@ -398,6 +398,8 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     elif lettered:
         same = f"has the cores and the memory of {name}, and is counted as it."
         yield f"{lettered[0].upper()} {same}"
+    if row.is_typical:
+        return
     usual = {single.cores, row.cores, single.performance_cores, single.threads, row.threads}
     for count in dict.fromkeys(int(number) for number in any_of("stated cores").findall(text)):
         if count >= FEWEST_STATED_CORES and count not in usual | {2 * single.cores, 2 * row.cores}:

@@ -402,10 +402,12 @@ class GpuNames:
             raise OtherMemory(name, same, size, alone=not note)
         if gpu_words.boards_of_two(plain(name)) != plain(name):
             notes.append(f"A board with two {row.name}.")
+        lanes = _lanes_behind(plain(name), row)
+        notes += [OF_LINK.format(card=row.name, lanes=row.pcie_lanes)] if lanes else []
         others = (*(other.name for other in rows), *self._siblings(row))
         return GpuName(
             row=row,
-            count=taken.count,
+            count=taken_apart(plain(name).replace(lanes, " ")).count if lanes else taken.count,
             memory_gib=size,
             part_gib=taken.part_gib,
             notes=tuple(notes),
@@ -453,6 +455,21 @@ class GpuNames:
             name for name in near if not taken.brands or taken.brands & set(plain(name).split())
         )
         yield from dict.fromkeys(alike) or self.rows
+
+
+OF_LINK = "x{lanes} is taken as the link of {card}; write '{lanes}x {card}' for {lanes} cards."
+
+
+def _lanes_behind(text: str, row: GpuRow) -> str:
+    """Words behind a card's name that state its link ("4060 Ti x8 16GB"); empty without them.
+
+    A number of the lanes that a card of computers has is likelier that of its link than of cards.
+    """
+    lanes = any_of("lanes behind").search(text)
+    of_computer = any_of("card of a computer").match(row.name)
+    if lanes and of_computer and int(lanes[1]) == row.pcie_lanes:
+        return lanes[0]
+    return ""
 
 
 def _distinct(rows: Iterable[GpuRow]) -> list[GpuRow]:

@@ -543,7 +543,7 @@ def _with_link(named: MachineName, card: GpuRow | None, written: Written) -> Mac
 
 
 def _cores(rest: Written, cpu: CpuName | None) -> tuple[int | None, list[str]]:
-    """Cores that a rented machine has of its processor, and assumptions about them."""
+    """Cores that a machine has of its processor, as its name states them, and assumptions."""
     threads = rest.count_of("virtual processors")
     if threads:
         assumed = f"{threads} virtual processors are taken as half a core each."
@@ -551,6 +551,8 @@ def _cores(rest: Written, cpu: CpuName | None) -> tuple[int | None, list[str]]:
     part = rest.count_of("cores of a part")
     if part and cpu and part < cpu.row.cores:
         return part, [f"{part} of the {cpu.row.cores} cores, with their share of the channels."]
+    if part is None and (cpu is None or cpu.row.is_typical):
+        return rest.count_of("stated cores"), []
     return part, []
 
 
