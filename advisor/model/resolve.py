@@ -14,6 +14,7 @@ from advisor.failures import NetworkError
 from advisor.model import catalog
 from advisor.model.by_name.known import Named
 from advisor.model.by_name.named import is_named, named, usual_format
+from advisor.model.by_name.names import leaves_bits_open
 from advisor.model.formats import Format
 from advisor.model.model import Described, Model
 from advisor.model.remembered import Remembered
@@ -28,8 +29,17 @@ PATH_START = re.compile(r"[/\\~]|\.\.?[/\\]|[A-Za-z]:[/\\]")
 ELSEWHERE = re.compile(r"~[/\\]|[A-Za-z]:[/\\]|.*\)$", re.DOTALL)
 """A home or drive, often of the machine that is asked about, or a file with a remark behind it:
 what is not here is read as a name."""
+BRANCH = re.compile(
+    r"(?:https?://)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)/tree/(?!main\b)([\w.-]+)/?",
+    re.ASCII,
+)
+"""Address of a branch of a repository: EXL2 and EXL3 keep each number of bits in a branch."""
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
+OPEN_BITS = (
+    "Its name states no bits per weight, and EXL2 and EXL3 have any number of them: 4 are counted. "
+    "Add those of the branch, as in OWNER/NAME-exl2:6.5bpw."
+)
 FOR_EXPERTS = ("MXFP4", "MXFP4-hf")  # formats whose recipes tell nothing of dense layers
 LONGEST_PATH = 4096  # letters of a path (PATH_MAX of Linux, limits.h)
 LONGEST_CONFIG = 4_000_000  # a config.json has some kB; a few list every module of their model [B]
@@ -73,7 +83,7 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
         Refusal: a model with an unknown part, which the message names.
         NetworkError: a repository that cannot be reached.
     """
-    text = text.strip()
+    text = BRANCH.sub(r"\1:\2", text.strip())
     if not form:
         return _resolved(text, None)
     meant = Format.meant(form).name
@@ -108,6 +118,8 @@ def from_name(text: str, form: str | None = None) -> ResolvedModel:
         note = f"{chosen} of a dense model is counted as NVFP4, 4.5 bits per weight for 4.25."
         chosen = "NVFP4"
         notes = (*notes, note)
+    if form is None and leaves_bits_open(text):
+        notes = (*notes, OPEN_BITS)
     model, about_modules = _in_named_format(text, known, chosen, form)
     return ResolvedModel(
         model=model if chosen else replace(model, native=known.native),

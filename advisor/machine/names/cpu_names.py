@@ -398,14 +398,19 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     elif lettered:
         same = f"has the cores and the memory of {name}, and is counted as it."
         yield f"{lettered[0].upper()} {same}"
+    yield from _other_cores(text, single, row)
+    if row.sockets > 1 and any_of("of one socket").search(text):
+        yield "EPYCs with a P work in boards with a single socket only."
+
+
+def _other_cores(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
+    """Notes on stated cores that a processor has not; a typical one takes them over."""
     if row.is_typical:
         return
     usual = {single.cores, row.cores, single.performance_cores, single.threads, row.threads}
     for count in dict.fromkeys(int(number) for number in any_of("stated cores").findall(text)):
         if count >= FEWEST_STATED_CORES and count not in usual | {2 * single.cores, 2 * row.cores}:
             yield f"The name says {count} cores: {row.name} has {row.cores}."
-    if row.sockets > 1 and any_of("of one socket").search(text):
-        yield "EPYCs with a P work in boards with a single socket only."
 
 
 FEWEST_CHANNELS = 2

@@ -404,7 +404,8 @@ class MachineNames:
         macs = self.presets.macs_of(typed)
         if macs:
             raise UnknownName("machine", typed.name, macs, "Say which chip it has.")
-        if typed.is_laptop and not stray:
+        numbered = Written(any_of("laptop number").sub(" ", rest.text))
+        if typed.is_laptop and not numbered.stray_number:
             raise UnknownName("machine", typed.name, (), SEVERAL_CARDS)
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
         if stray:

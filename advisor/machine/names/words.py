@@ -322,7 +322,7 @@ class Written:
     @lazy
     def without_model(self) -> "Written":
         """Text without the number of a laptop's model."""
-        return Written(any_of("laptop model").sub(" ", self.text))
+        return Written(any_of("laptop number", "laptop model").sub(" ", self.text))
 
     @lazy
     def modules_summed(self) -> "Written":

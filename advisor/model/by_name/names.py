@@ -276,6 +276,13 @@ def format_in_name(text: str) -> Format | None:
     return None
 
 
+def leaves_bits_open(text: str) -> bool:
+    """Whether a name says EXL2 or EXL3, whose files have any number of bits, and states none."""
+    name = _joined_format(text.casefold())
+    stated = TABLE.any_of("width").search(name) or TABLE.any_of("bits").search(name)
+    return bool(PACKED_TO_WIDTH.search(name)) and not stated
+
+
 def _format_spellings(name: str) -> Iterator[str]:
     """Formats that a name may state, surest first."""
     name = TABLE.any_of("format of experts").sub(r"q\1_k_m", name)
@@ -290,7 +297,8 @@ def _format_spellings(name: str) -> Iterator[str]:
                 yield part
         packed = PACKED_TO_WIDTH.search(name)
         before = f"{packed[0]}_" if packed else ""
-        yield f"{before}{stated:g}bpw"
+        head = f"_h{width[3]}" if packed and width[3] else ""
+        yield f"{before}{stated:g}bpw{head}"
     packer = TABLE.any_of("packer").search(name)
     bits = TABLE.any_of("bits").search(name)
     if packer and bits:

@@ -425,3 +425,47 @@ def test_what_counts_as_ram_is_not_said_to_be_left_out(typed: str) -> None:
     taken = Identified.of(typed)
     assert taken.ram_gib == 1024
     assert not any("1tb" in note for note in taken.notes)
+
+
+@pytest.mark.parametrize(
+    ("typed", "cards"),
+    [
+        ("4060 Ti x8 16GB", 1),
+        ("2x RTX 4060 Ti x8 16GB, 64 GB RAM", 2),
+        ("RTX 3090 x16 24GB", 1),
+        ("RTX 3090 x8 24GB", 8),
+        ("A100 x16 80GB", 16),
+    ],
+)
+def test_the_lanes_of_a_cards_link_before_its_memory_are_no_cards(typed: str, cards: int) -> None:
+    # techpowerup.com/gpu-specs: the RTX 4060 Ti has PCIe 4.0 x8, the RTX 3090 x16; modules of
+    # servers are sold by the sixteen.
+    machine = machine_by_name(typed)
+    assert len(machine.gpus) == cards
+    told = [note for note in machine.notes if "is taken as the link" in note]
+    assert bool(told) == (cards < 3)
+
+
+@pytest.mark.parametrize(
+    ("typed", "cores"),
+    [
+        ("RTX 3060 12GB, 32 GB RAM, 4 cores", 4),
+        ("laptop 4060 16gb 6 cores", 6),
+        ("4 core desktop 16GB no gpu", 4),
+        ("epyc server, 32 of 64 cores, 128gb, rtx 3090", 32),
+        ("RTX 3090 8 vCPU 64GB", 4),
+    ],
+)
+def test_cores_that_a_name_states_are_those_of_a_processor_that_it_does_not_name(
+    typed: str, cores: int
+) -> None:
+    assert machine_by_name(typed).host.cores == cores
+
+
+@pytest.mark.parametrize(
+    "number", ["FX507ZC", "FA507NV", "G614JV", "15ACH6H", "AN515-58", "Dell G15 5530", "MSI GF66"]
+)
+def test_the_number_of_a_laptops_model_says_that_it_is_one(number: str) -> None:
+    with pytest.raises(UnknownName, match="Laptops are sold with many"):
+        machine_by_name(number)
+    assert machine_by_name(f"{number}, RTX 3060, 16 GB").gpus[0].name == "RTX 3060 Laptop"

@@ -73,6 +73,9 @@ def test_an_unknown_format_is_not_guessed(text: str) -> None:
         ("01-ai/Yi-34B-Chat-8bits", "FP8"),
         ("LoneStriker/Mixtral-8x7B-Instruct-v0.1-3.5bpw-h6-exl2", "EXL2-3.5bit-h6"),
         ("bartowski/Meta-Llama-3.1-8B-Instruct-exl2_5_0", "EXL2-5bit-h6"),
+        ("bartowski/Qwen2.5-32B-Instruct-exl2:4_25", "EXL2-4.25bit-h6"),
+        ("turboderp/Qwen2.5-72B-Instruct-exl2:5.0bpw_H8", "EXL2-5bit-h8"),
+        ("turboderp/Qwen3-8B-exl3@3.0bpw", "EXL3-3bit-h6"),
         ("Qwen3-30B-A3B-Instruct-2507-Q4_K_S-3.61bpw.gguf", "Q3_K_M"),
         ("mlx-community/GLM-5.1-DQ4plus-q8", "Q4_0"),
         ("gemma-2-9b-it-q4f16_1-MLC", "Q4_0"),
@@ -83,3 +86,32 @@ def test_an_unknown_format_is_not_guessed(text: str) -> None:
 def test_names_may_carry_their_format(text: str, name: str | None) -> None:
     form = format_in_name(text)
     assert (form and form.name) == name
+
+
+def test_a_branch_of_the_hub_states_its_bits_and_a_name_without_bits_is_told() -> None:
+    # Branches of bartowski/Qwen2.5-32B-Instruct-exl2 on the Hub: 3_5, 4_25, 5_0, 6_5, 8_0.
+    branch = resolve.find("https://huggingface.co/bartowski/Qwen2.5-32B-Instruct-exl2/tree/6_5")
+    assert branch.model.format == "EXL2-6.5bit-h6"
+    assert not [note for note in branch.notes if "bits per weight" in note]
+    (told,) = [
+        note
+        for note in resolve.find("bartowski/Qwen2.5-32B-Instruct-exl2").notes
+        if "states no bits per weight" in note
+    ]
+    assert "4 are counted" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    # ik_llama.cpp, examples/quantize/quantize.cpp: "IQ3_KL - 4 bpw", "IQ2_BN - 2.00 bpw Bitnet"
+    # and block_q6_0 of ggml-common.h, 26 bytes for 32 weights.
+    [("IQ3_KL", 4.0), ("IQ2_BN", 2.0), ("IQ2_BN_R4", 2.0), ("Q6_0", 6.5), ("Q8_KV", 8.0)],
+)
+def test_formats_of_ik_llama_count_as_the_nearest_and_say_so(text: str, bits: float) -> None:
+    found = resolve.find("Qwen3-8B", text)
+    counted = [
+        tensor.bits_per_weight
+        for tensor in Format.named(found.model.format).tensor_types(found.model.architecture)
+    ]
+    assert min(abs(size / bits - 1) for size in counted) < 0.13
+    assert [note for note in found.notes if f"Format {text} is taken as" in note]
