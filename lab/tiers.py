@@ -124,10 +124,9 @@ def _kernel_family(family: str, schedule: Schedule) -> str:
 
 
 def _way_to_drive(schedule: Schedule) -> str:
-    """Way in which a run reads experts from the drive: "mapped" for pages of a file, else empty."""
-    if any(kernels.mapped for kernels in _kernels(schedule, Route.STAGED)):
-        return "mapped"
-    return ""
+    """Way in which a run reads experts from the drive; empty for unbuffered reads."""
+    ways = (kernels.way for kernels in _kernels(schedule, Route.STAGED))
+    return next((way for way in ways if way), "")
 
 
 @cache

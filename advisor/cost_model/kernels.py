@@ -102,10 +102,11 @@ class TierKernels(Kernels):
     prompt: bool = False  # a chunk of a prompt; else a round of a reply
     several: bool = False  # layers are divided among several GPUs
     windows: bool = False  # copies run under Windows
-    mapped: bool = False  # experts on the drive are pages of a mapped file
+    way: str = ""  # way to the drive: pages of a file or buffered reads; else unbuffered reads
     pool: bool = False  # processor and GPU share one memory, which needs no copies over a link
     vulkan: bool = False  # Vulkan shaders compute on the GPU; else CUDA, or its port to HIP or SYCL
     early: bool = False  # its port to the GPU computes with kernels that were written for another
+    sleeping: bool = False  # threads of the cores sleep between the products of two experts
     starts: Array = 0.0  # fixed times that the flow has: of a chunk with 1, none with 0
 
     def gpu_seconds(self, load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
@@ -138,7 +139,10 @@ class TierKernels(Kernels):
         """Time of the cores for experts where they lie [s]."""
         if self.prompt:
             return _cores_chunk(load, host, constants)
-        return FlowTime(moving=core_seconds(load.weights, host, constants))
+        moving = core_seconds(load.weights, host, constants)
+        if self.sleeping:
+            moving = moving * constants.value("tier_core_sleeping")
+        return FlowTime(moving=moving)
 
     def _link_rate(self, gpu: Gpu, constants: Constants) -> Array:
         """Rate of experts over the link [B/s]."""
@@ -192,14 +196,17 @@ def drive_seconds(
     """Time of experts from the drive; raises InputError where its speed is not known [s].
 
     Pages of a mapped file come at the rate of page faults, a quarter of that of unbuffered reads:
-    1.1 GB in 550 to 750 ms of a round (Strata 0.1.31, docs/UNSLOTH_Q4.md).
+    1.1 GB in 550 to 750 ms of a round (Strata 0.1.31, docs/UNSLOTH_Q4.md). Buffered reads are
+    copied once more, and few are under way: 0.57 to 0.8 of the drive's rate in the parts of a
+    token of four reports under Linux (JustVugg/colibri, issues 31, 39, 101, 136), 0.93 of it on
+    Macs (103).
     """
     if not np.any(moved):
         return np.zeros_like(np.asarray(moved, dtype=float))
     if machine.disk is None:
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
-    way = "mapped" if kernels.mapped else ""
-    return moved / (machine.disk.sequential.value * constants.value("tier_drive_share", way))
+    share = constants.value("tier_drive_share", kernels.way)
+    return moved / (machine.disk.sequential.value * share)
 
 
 def _copy_rate(gpu: Gpu, kernels: TierKernels, constants: Constants) -> Array:

@@ -89,6 +89,8 @@ class TierSettings:
     served_ram: Array | None = None  # share of the others that RAM serves before the drive, 0 to 1
     chunk: Array | None = None  # prompt tokens that are read together [tokens]
     fill: str = ""  # how the cache in VRAM is filled, where not by the engine's rule
+    # threads of the cores sleep between the products of two experts, as in early versions
+    sleeping: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from advisor.model.architecture import Architecture, Experts, Group
 from advisor.model.by_name.named import named
 from advisor.model.expert_use import Fill
 from advisor.model.model import Model
-from advisor.runtimes.tiered.engines import RamTier, TieredEngine
+from advisor.runtimes.tiered.engines import DIRECT, RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import ram_room
 from advisor.runtimes.tiered.runtimes import described
 from advisor.units import GIB
@@ -41,8 +41,14 @@ OTHER = "another engine"
 MOST_DRAFTED = 3.0
 """Drafts a round that an engine offers on the mean where it may draft four or more: it stops at the
 first unlikely one. Rounds of Strata gave 2.4 to 3.2 tokens at 0.6 to 0.85 accepted."""
+OFTEN_ACCEPTED = 0.67  # share accepted of several drafts a round, as in Strata's runs
 ONE_ACCEPTED = 0.8  # share accepted of a single draft a round: 0.76 to 0.83 in Maya's runs
+SEVERAL_ACCEPTED = 0.5
+"""Share accepted of several drafts a round, of an engine that offers one by default: colibri's
+reports have 2.2 to 2.8 tokens a round of three (docs/benchmarks.md; pull request 569: 44 to 62 %)."""
 FIXED = re.compile(r"fixed cache|static placement", re.IGNORECASE)
+UNBUFFERED = re.compile(r"\bDIRECT=1\b")
+SLEEPING = re.compile(r"threads sleep between products", re.IGNORECASE)
 LINK_SHARE = re.compile(r"--pcie-frac ([\d.]+)")
 IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
 CODER = re.compile(r"\s+coder\b", re.IGNORECASE)
@@ -98,6 +104,8 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
             "experts in tiers"
         )
     engine = as_run(named or usual_engine()).of_version(row.cells.get("engine_version", ""))
+    if UNBUFFERED.search(row.source_note):
+        engine = replace(engine, drive=DIRECT)
     runtime = described(engine)
     model = _model(row, engine, runtime)
     machine = machine_of(_machine(row))
@@ -112,6 +120,7 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
             served_ram=_served_ram(row, engine),
             chunk=row.prefill_chunk,
             fill=str(Fill.PROFILE) if FIXED.search(row.source_note) else "",
+            sleeping=bool(SLEEPING.search(row.source_note)),
         ),
     )
     strategy, settings = _strategy(row, engine, model, machine, stated)
@@ -232,11 +241,21 @@ def _drafts(row: PublishedRow, engine: TieredEngine) -> Mapping[str, Any]:
     if words.startswith("none") or (not words and not engine.drafted):
         return {}
     drafted = min(row.draft_k or MOST_DRAFTED, MOST_DRAFTED)
-    usual = ONE_ACCEPTED if drafted < 2.0 else engine.accepted or 0.67
-    share = row.acceptance or usual
+    share = row.acceptance or _usually_accepted(engine, drafted)
     if row.tokens_per_round:
         share = min(max((row.tokens_per_round - 1.0) / drafted, 0.0), 1.0)
     return {"draft": "mtp", "drafted": drafted, "acceptance": Draft.chance(drafted, share)}
+
+
+def _usually_accepted(engine: TieredEngine, drafted: float) -> float:
+    """Share of the drafts of a round that is accepted, where a row states none."""
+    if engine.accepted is not None and (engine.drafted < 2.0) == (drafted < 2.0):
+        return engine.accepted
+    if drafted < 2.0:
+        return ONE_ACCEPTED
+    if engine.accepted is not None:
+        return SEVERAL_ACCEPTED
+    return OFTEN_ACCEPTED
 
 
 def _cached(row: PublishedRow, model: Model) -> float | None:

@@ -23,8 +23,12 @@ class RamTier(StrEnum):
     NONE = "none"  # none: each miss comes from the drive
 
 
+DIRECT = "direct"
+"""Way in which an engine reads a drive past the page cache, with many reads at once."""
 MAPPED = "mapped"
 """Way in which an engine reads a drive that takes a page fault for each few pages of a file."""
+BUFFERED = "buffered"
+"""Way in which an engine reads a drive that copies each expert out of the page cache."""
 CHECKPOINT = "mxfp4"
 """Files of an engine that reads a maker's checkpoint with experts of 4 bits and all else of 16."""
 MEASURED = "measured"
@@ -54,11 +58,12 @@ class TieredEngine:
     ram_fill: str  # a `Fill`
     ram_fixed_gib: float  # RAM for itself and the system beside experts [GiB]
     windows_ram_gib: float  # the same on Windows [GiB]
+    ram_share: float  # most of the RAM that it takes, for itself and for experts, 0 to 1
     computes: bool  # cores compute misses where they lie; else the GPU does, after a copy
     # share of the misses that go over the link, beside the cores' part: a share of what would end
     # both at the same time, or `MEASURED`; 1 where no core computes
     link_share: str
-    drive: str  # "direct" for unbuffered reads with a deep queue, `MAPPED` for pages of a file
+    drive: str  # `DIRECT`, `BUFFERED` or `MAPPED`
     mapped_before: str  # first version without a mapped file; empty where it always read so
     in_turn: bool  # its cores compute after the drive was read; else at the same time
     streams_dense: bool  # each round reads dense weights that RAM has no room for from the drive
@@ -94,9 +99,9 @@ class TieredEngine:
         return "MXFP4-hf" if self.files == CHECKPOINT else ""
 
     @property
-    def mapped(self) -> bool:
-        """Whether the engine reads experts from the drive as pages of a mapped file."""
-        return self.drive == MAPPED
+    def way(self) -> str:
+        """Way to the drive, a name of its rate; empty for unbuffered reads."""
+        return "" if self.drive == DIRECT else self.drive
 
     @property
     def early_port(self) -> bool:

@@ -216,7 +216,9 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
     elif tiers.machine.unified:
         lookup = Lookups(touched=lookup.touched, missed=np.zeros_like(lookup.touched))
     several = len(tiers.machine.gpus) > 1
-    kernels = TierKernels(several=several, mapped=tiers.engine.mapped)
+    kernels = TierKernels(
+        several=several, way=tiers.engine.way, sleeping=tiers.stated.sleeping
+    )
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus) if tiers.on_gpu else 0):
         load = _dense(tiers, device, step)
@@ -313,7 +315,7 @@ def _chunks(tiers: Tiers, work: Workload) -> Schedule:
     starts = 1.0 + BEGINNING / count
     kernels = TierKernels(
         prompt=True,
-        mapped=tiers.engine.mapped,
+        way=tiers.engine.way,
         windows=tiers.machine.system == OperatingSystem.WINDOWS,
         pool=tiers.on_gpu and tiers.machine.unified,
         starts=starts,

@@ -214,7 +214,7 @@ def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
     fixed = _fixed_in_ram(engine, model, machine)
     if not engine.uses_gpus(machine):
         fixed = fixed + dense_bytes(model)
-    free = np.maximum(machine.host.memory.value - fixed - SPARE, 0.0)
+    free = np.maximum(engine.ram_share * machine.host.memory.value - fixed - SPARE, 0.0)
     return np.asarray(free / np.maximum(model.expert_bytes, 1.0))
 
 

@@ -186,7 +186,7 @@ def test_strata_read_a_mapped_file_before_its_unbuffered_reads(version: str, map
     # release 0.1.38: the file tier is read unbuffered
     engine = TieredEngine.called("strata")
     assert engine is not None
-    assert engine.of_version(version).mapped is mapped
+    assert (engine.of_version(version).drive == MAPPED) is mapped
 
 
 def test_strata_on_amd_had_the_kernels_of_another_vendor() -> None:
