@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from advisor.cost_model.drafting import draft_heads
 from advisor.cost_model.placement import PlacementStrategy, Settings, TierSettings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Draft, Workload
@@ -44,8 +45,8 @@ first unlikely one. Rounds of Strata gave 2.4 to 3.2 tokens at 0.6 to 0.85 accep
 OFTEN_ACCEPTED = 0.67  # share accepted of several drafts a round, as in Strata's runs
 ONE_ACCEPTED = 0.8  # share accepted of a single draft a round: 0.76 to 0.83 in Maya's runs
 SEVERAL_ACCEPTED = 0.5
-"""Share accepted of several drafts a round, of an engine that offers one by default: colibri's
-reports have 2.2 to 2.8 tokens a round of three (docs/benchmarks.md; pull request 569: 44 to 62 %)."""
+"""Share accepted of several drafts a round, of an engine that offers one by default: 2.2 to 2.8
+tokens a round of three in colibri's reports (docs/benchmarks.md; pull request 569: 44 to 62 %)."""
 FIXED = re.compile(r"fixed cache|static placement", re.IGNORECASE)
 UNBUFFERED = re.compile(r"\bDIRECT=1\b")
 SLEEPING = re.compile(r"threads sleep between products", re.IGNORECASE)
@@ -109,7 +110,7 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
     runtime = described(engine)
     model = _model(row, engine, runtime)
     machine = machine_of(_machine(row))
-    work = _work(row, engine)
+    work = _work(row, engine, model)
     if not work.draft:
         runtime = replace(runtime, own_drafts=None)
     stated = Settings(
@@ -217,7 +218,7 @@ def _system(text: str, gpu: str) -> str | None:
     return OperatingSystem.LINUX if words and "android" not in words else None
 
 
-def _work(row: PublishedRow, engine: TieredEngine) -> Workload:
+def _work(row: PublishedRow, engine: TieredEngine, model: Model) -> Workload:
     """Request of a row, with its drafts."""
     fresh = row.prompt_tokens or row.context_depth or USUAL_PROMPT
     depth = row.context_depth or row.prompt_tokens or USUAL_PROMPT
@@ -232,13 +233,17 @@ def _work(row: PublishedRow, engine: TieredEngine) -> Workload:
         users=row.batch or 1.0,
         bench=True,
     )
-    return work.with_numbers(**_drafts(row, engine))
+    return work.with_numbers(**_drafts(row, engine, model))
 
 
-def _drafts(row: PublishedRow, engine: TieredEngine) -> Mapping[str, Any]:
-    """Drafting fields of a request, as a row states them or by the engine's default."""
+def _drafts(row: PublishedRow, engine: TieredEngine, model: Model) -> Mapping[str, Any]:
+    """Drafting fields of a request, as a row states them or by the engine's default, which drafts
+    where the model has layers for it.
+    """
     words = row.draft.casefold()
-    if words.startswith("none") or (not words and not engine.drafted):
+    if words.startswith("none"):
+        return {}
+    if not words and not (engine.drafted and draft_heads(model)):
         return {}
     drafted = min(row.draft_k or MOST_DRAFTED, MOST_DRAFTED)
     share = row.acceptance or _usually_accepted(engine, drafted)

@@ -216,9 +216,7 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
     elif tiers.machine.unified:
         lookup = Lookups(touched=lookup.touched, missed=np.zeros_like(lookup.touched))
     several = len(tiers.machine.gpus) > 1
-    kernels = TierKernels(
-        several=several, way=tiers.engine.way, sleeping=tiers.stated.sleeping
-    )
+    kernels = TierKernels(several=several, way=tiers.engine.way, sleeping=tiers.stated.sleeping)
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus) if tiers.on_gpu else 0):
         load = _dense(tiers, device, step)

@@ -159,3 +159,42 @@ def test_moe4all_does_not_have_the_speed_of_strata_s_port_to_hip() -> None:
 def test_each_of_several_generations_has_its_shaders() -> None:
     assert kernel_family("RDNA 3", vulkan=False) == "RDNA 3"
     assert kernel_family(("RDNA 3", "Ada"), vulkan=True) == ("RDNA 3 Vulkan", "Ada Vulkan")
+
+
+def colibri_parts(gb: float, from_drive: float) -> tuple[float, float]:
+    """Time of the cores and of a drive of 8.81 GB/s for a round of colibri [s]."""
+    shares = {
+        "tier_ram_share": 1.0,
+        "tier_engine": 1.0,
+        "tier_core_engine": 1.0,
+        "tier_core_rate": 2.0e9,  # 32 GB/s of 16 cores: 50.7 GB in 1.6 s
+        "tier_core_sleeping": 3.2,
+        "tier_drive_share": 1.0,
+    }
+    rows = [
+        ConstantRow(constant=name, value=value, unit="share", kind="assumed", source="by hand")
+        for name, value in shares.items()
+    ]
+    buffered = replace(rows[-1], family="buffered", value=0.6, unit="factor")
+    constants = Constants([*rows, buffered])
+    where = rig(cores_gbs=1000.0, link_gbs=11.0, disk_gbs=8.81)
+    kernels = TierKernels(way="buffered", sleeping=True)
+    cores = Flow(route=Route.IN_PLACE, load=experts(gb * 1e9), kernels=kernels)
+    drive = Flow(route=Route.STAGED, moved=from_drive * 1e9, transfer=None, kernels=kernels)
+    return (
+        float(stage_seconds((cores,), where, constants).total),
+        float(stage_seconds((drive,), where, constants).total),
+    )
+
+
+def test_colibri_s_first_version_on_a_9950x_is_what_was_published() -> None:
+    # JustVugg/colibri, issue 31 and docs/benchmarks.md: 0.28 tokens/s, of a token 32 % are the
+    # drive and 57 % products, 2.5 tokens a round of three drafts: a round takes 8.9 s, of which
+    # 2.9 and 5.1. It reads 50.7 GB, 14.4 of them from the drive (57 % served). The drive gives
+    # 14.4 / (0.6 * 8.81) = 2.7 s; the cores, whose threads sleep between products, 3.2 times
+    # (pull request 77) 50.7 / 32 = 5.1 s.
+    cores, drive = colibri_parts(50.7, 14.4)
+    assert cores == pytest.approx(3.2 * 50.7 / 32.0, rel=0.02)
+    assert drive == pytest.approx(14.4 / (0.6 * 8.81), rel=0.01)
+    assert cores == pytest.approx(0.57 * 2.5 / 0.28, rel=0.1)
+    assert drive == pytest.approx(0.32 * 2.5 / 0.28, rel=0.1)

@@ -22,7 +22,7 @@ from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
-from advisor.runtimes.tiered.engines import RamTier, TieredEngine, packed
+from advisor.runtimes.tiered.engines import BUFFERED, DIRECT, MAPPED, RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
 from advisor.runtimes.tiered.runtimes import described, on_card
 from advisor.units import GIB, Array
@@ -56,7 +56,8 @@ def test_every_row_is_complete(engine: TieredEngine) -> None:
     assert engine.ram_tier in set(RamTier)
     assert engine.link_share == "measured" or 0.0 <= float(engine.link_share) <= 1.0
     assert (engine.drafted > 0) == (engine.accepted is not None)
-    assert engine.drive in ("direct", "mapped")
+    assert engine.drive in (DIRECT, MAPPED, BUFFERED)
+    assert 0.5 < engine.ram_share <= 1.0
     assert set(filter(None, engine.vulkan.split(";"))) <= set(engine.vendors.split(";"))
     assert is_past(engine.version_date)
     assert engine.source
@@ -313,3 +314,21 @@ def test_a_shared_memory_holds_the_experts_once(name: str, gpu: str, ram_gb: flo
     cached = float(here.placement.expert_cache)
     assert 0.4 * ram_gb * GIB < cached < ram_gb * GIB
     assert float(here.placement.page_cache) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ram_gb", "cached_gb"),
+    [
+        # issue 486: 113.3 GB of budget, 10.9 dense, 6.1 for the run, 96.3 of experts
+        (128.0, 96.3),
+        # docs/benchmarks.md, Core i9-12900K: 26 experts of 18.9 MB in each of 75 layers, 36.9 GB
+        (64.0, 36.9),
+    ],
+)
+def test_colibri_leaves_an_eighth_of_the_ram_free(ram_gb: float, cached_gb: float) -> None:
+    # docs/ENVIRONMENT.md: RAM_GB is 88 % of what is free. Of 128 GiB, 137.4e9 B, that is 120.9e9;
+    # 11 GiB are the system's and the run's, 10.9e9 the dense weights: 98.2e9 for experts.
+    where = machine(MachineSpec(gpu="none", cpu="Core i9-12900K", ram_gb=ram_gb))
+    loaded = runtime("colibri").loaded_format("Q4_K_M", where).format
+    here = answer("colibri", resolve.find("GLM-5.2", loaded).model, where, DRIVE)
+    assert float(here.placement.page_cache) == pytest.approx(cached_gb * 1e9, rel=0.06)
