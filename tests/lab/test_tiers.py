@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from advisor.catalog.csv_tables import read
-from lab.tiers import LEFT_OUT, LeftOutTiers, left_out_table
+from lab.llama_cpp import placed_case
+from lab.tiers import LEFT_OUT, LeftOutTiers, left_out_table, published
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,3 +30,28 @@ def test_every_left_out_run_has_its_measured_time() -> None:
     rows = read(LEFT_OUT, LeftOutTiers)
     assert len({(row.timed, row.id) for row in rows}) == len(rows)
     assert all(row.measured > 0 and row.engine and row.group for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "tokens", "way", "sleeping"),
+    [
+        # JustVugg/colibri, docs/benchmarks.md: 2.29 tokens a round; MTP=0; DIRECT=1 and MTP=0
+        ("t0395", 2.29, "buffered", False),
+        ("t0396", 1.0, "buffered", False),
+        ("t0375", 1.0, "", False),
+        # its issue 31, of the version of 10 July: three drafts, before pull request 77
+        ("t0369", 2.5, "buffered", True),
+        # Strata drafts no model without layers for it
+        ("t0735", 1.0, "", False),
+    ],
+)
+def test_a_run_is_read_with_its_drafts_and_its_drive(
+    row: str, tokens: float, way: str, sleeping: bool
+) -> None:
+    case = placed_case(next(each for each in published() if each.id == row))
+    assert case is not None
+    work = case.estimate.work
+    assert float(np.ravel(work.tokens_per_step)[0]) == pytest.approx(tokens, rel=0.01)
+    flows = [flow for stage in case.phases.decode.stages for flow in stage]
+    assert {flow.kernels.way for flow in flows if flow.kernels} <= {way}  # type: ignore[attr-defined]
+    assert {flow.kernels.sleeping for flow in flows if flow.kernels} == {sleeping}  # type: ignore[attr-defined]

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from advisor.cost_model.drafting import draft_heads
 from advisor.cost_model.placement import PlacementStrategy, Settings, TierSettings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Draft, Workload
@@ -28,7 +27,7 @@ from advisor.model.architecture import Architecture, Experts, Group
 from advisor.model.by_name.named import named
 from advisor.model.expert_use import Fill
 from advisor.model.model import Model
-from advisor.runtimes.tiered.engines import DIRECT, RamTier, TieredEngine
+from advisor.runtimes.tiered.engines import RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import ram_room
 from advisor.runtimes.tiered.runtimes import described
 from advisor.units import GIB
@@ -47,6 +46,7 @@ ONE_ACCEPTED = 0.8  # share accepted of a single draft a round: 0.76 to 0.83 in 
 SEVERAL_ACCEPTED = 0.5
 """Share accepted of several drafts a round, of an engine that offers one by default: 2.2 to 2.8
 tokens a round of three in colibri's reports (docs/benchmarks.md; pull request 569: 44 to 62 %)."""
+UNDRAFTED = "none"  # word of a row for a run without drafts
 FIXED = re.compile(r"fixed cache|static placement", re.IGNORECASE)
 UNBUFFERED = re.compile(r"\bDIRECT=1\b")
 SLEEPING = re.compile(r"threads sleep between products", re.IGNORECASE)
@@ -106,12 +106,12 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
         )
     engine = as_run(named or usual_engine()).of_version(row.cells.get("engine_version", ""))
     if UNBUFFERED.search(row.source_note):
-        engine = replace(engine, drive=DIRECT)
+        engine = engine.read_unbuffered()
     runtime = described(engine)
     model = _model(row, engine, runtime)
     machine = machine_of(_machine(row))
-    work = _work(row, engine, model)
-    if not work.draft:
+    work = _work(row, engine)
+    if row.draft.casefold().startswith(UNDRAFTED):
         runtime = replace(runtime, own_drafts=None)
     stated = Settings(
         expert_cache=_cached(row, model),
@@ -218,7 +218,7 @@ def _system(text: str, gpu: str) -> str | None:
     return OperatingSystem.LINUX if words and "android" not in words else None
 
 
-def _work(row: PublishedRow, engine: TieredEngine, model: Model) -> Workload:
+def _work(row: PublishedRow, engine: TieredEngine) -> Workload:
     """Request of a row, with its drafts."""
     fresh = row.prompt_tokens or row.context_depth or USUAL_PROMPT
     depth = row.context_depth or row.prompt_tokens or USUAL_PROMPT
@@ -233,17 +233,13 @@ def _work(row: PublishedRow, engine: TieredEngine, model: Model) -> Workload:
         users=row.batch or 1.0,
         bench=True,
     )
-    return work.with_numbers(**_drafts(row, engine, model))
+    return work.with_numbers(**_drafts(row, engine))
 
 
-def _drafts(row: PublishedRow, engine: TieredEngine, model: Model) -> Mapping[str, Any]:
-    """Drafting fields of a request, as a row states them or by the engine's default, which drafts
-    where the model has layers for it.
-    """
+def _drafts(row: PublishedRow, engine: TieredEngine) -> Mapping[str, Any]:
+    """Drafting fields of a request, as a row states them; none leave drafts to the engine."""
     words = row.draft.casefold()
-    if words.startswith("none"):
-        return {}
-    if not words and not (engine.drafted and draft_heads(model)):
+    if not words or words.startswith(UNDRAFTED):
         return {}
     drafted = min(row.draft_k or MOST_DRAFTED, MOST_DRAFTED)
     share = row.acceptance or _usually_accepted(engine, drafted)

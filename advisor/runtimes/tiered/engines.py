@@ -145,6 +145,10 @@ class TieredEngine:
             return replace(self, version=version, drive=MAPPED)
         return replace(self, version=version)
 
+    def read_unbuffered(self) -> "TieredEngine":
+        """Engine that is told to read the drive past the page cache."""
+        return replace(self, drive=DIRECT)
+
     @staticmethod
     @cache
     def rows() -> "tuple[TieredEngine, ...]":
