@@ -31,6 +31,7 @@ LEVELS = {
 }
 """Words of each judgement, in a line."""
 OVERLOADED = "CANNOT KEEP UP"  # words where the work of a known amount is more than the time for it
+NO_MACHINE = "NO MACHINE YET"  # words where nothing is owned
 PLACED = {
     PlacementStrategy.GPU_RESIDENT: "in the GPU",
     PlacementStrategy.CPU_OFFLOAD: "offload to RAM",
@@ -76,8 +77,8 @@ class Brief:
     decode: float | None  # speed [tokens/s]; None where nothing runs
     low: float | None  # end of its 80 % range [tokens/s]
     high: float | None  # end of its 80 % range [tokens/s]
-    where: str  # placement, runtime and format; why not where nothing runs
-    placements: tuple[BriefPlacement, ...]  # the three placements
+    where: str  # placement, runtime and format; why not where nothing runs; empty without a machine
+    placements: tuple[BriefPlacement, ...]  # the three placements; empty without a machine
     ways: tuple[BriefWay, ...]  # a way of each kind that has one
     command: str  # line that runs the model; empty where none is known
 
@@ -85,21 +86,31 @@ class Brief:
 def brief(answer: Answer) -> Brief:
     """Short record of an answer."""
     advice = answer.advice
-    best = advice.best
+    nowhere = answer.nouns.request.nowhere
+    best = None if nowhere else advice.best
     spread = best.decode if best is not None else None
-    ways = (_free(answer), _bought(advice), _online(advice, OptionKind.API))
+    free = None if nowhere else _free(answer)
+    where = "" if nowhere else advice.summary.gives
+    if best is not None:
+        where = _where(best)
+    ways = (free, _bought(advice), _online(advice, OptionKind.API))
     return Brief(
         verdict=advice.verdict,
-        level=_level(advice),
+        level=NO_MACHINE if nowhere else _level(advice),
         keeps_up=advice.options[0].keeps_up,
         decode=decode_tps(best) if best is not None else None,
         low=float(spread.low) if spread is not None else None,
         high=float(spread.high) if spread is not None else None,
-        where=_where(best) if best is not None else advice.summary.gives,
-        placements=tuple(_placement(advice, each) for each in PlacementStrategy),
+        where=where,
+        placements=() if nowhere else _placements(advice),
         ways=tuple(way for way in ways if way is not None),
         command=run_line(advice.estimates, best) if best is not None else "",
     )
+
+
+def _placements(advice: Advice) -> tuple[BriefPlacement, ...]:
+    """The three placements."""
+    return tuple(_placement(advice, each) for each in PlacementStrategy)
 
 
 def _level(advice: Advice) -> str:
@@ -189,6 +200,8 @@ def _bought(advice: Advice) -> BriefWay | None:
     is worth comparing.
     """
     option = advice.in_question
+    if advice.question.ownership.nothing:
+        option = advice.choice.safe
     settled = advice.choice.safe is None and advice.summary.judgement.enough
     if settled or option is None or option.speed is None or option.kind not in chosen.BOUGHT:
         return None
@@ -235,7 +248,7 @@ INDENT = "  "
 def lines(short: Brief, reason: str = "") -> Iterator[str]:
     """Lines of a terminal: judgement, ways and command; `reason` explains why nothing is bought."""
     if short.decode is None or short.low is None or short.high is None:
-        yield f"{short.level}  {short.where}"
+        yield f"{short.level}  {short.where}".rstrip()
     else:
         speed = f"{number(short.decode)} tokens/s ({number(short.low)}-{number(short.high)})"
         yield f"{short.level}  {speed}  {short.where}"

@@ -87,7 +87,8 @@ class Rule(NamedTuple):
 
 def _met(case: Situation) -> bool | None:
     """Work of a known amount that this machine does in time: nothing is needed."""
-    return (case.demand.counted and case.demand.met_by(case.kept)) or None
+    known = case.demand.counted or case.demand.wants.requests_per_hour is not None
+    return (known and case.demand.met_by(case.kept)) or None
 
 
 def _in_place_of_rent(case: Situation) -> Option | None:

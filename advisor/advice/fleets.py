@@ -25,7 +25,7 @@ from advisor.advice.serving import (
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import BOUGHT
 from advisor.advice.table.cost import MonthlyCost
-from advisor.advice.table.demand import Demand, mean_first_word
+from advisor.advice.table.demand import Demand, first_word_at_rate, mean_first_word
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import BY_THE_MONTH, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
@@ -92,17 +92,26 @@ def within(
     options: Iterable[Option],
     demand: Demand,
     chosen: Runtime | None,
+    *,
+    slots: int,
 ) -> tuple[Option, ...]:
-    """Cheapest purchases for the present machine, or sold whole, that serve every user."""
+    """Cheapest purchases for the present machine, or sold whole, that serve every user; an engine
+    without a queue of its own serves so many users.
+    """
     wished = demand.as_wished
     able = [option for option in options if option.kind in BOUGHT and _sound(option)]
     replicas = replicas_of(question, request, chosen)
     cheapest = sorted(able, key=lambda each: each.monthly or 0.0)
-    serving = (each for each in cheapest if wished.met_by(each) and _serves(replicas, each))
+    serving = (each for each in cheapest if wished.met_by(each) and _serves(replicas, each, slots))
     return tuple(itertools.islice(serving, ENOUGH))
 
 
 ENOUGH = 2  # purchases that serve every user, of which the simplest is taken
+SLOTS = 4
+"""Most users at once for whom an engine without a queue of its own is bought: llama-server opens
+four slots (https://github.com/ggml-org/llama.cpp/pull/16736, 2025-10-23), and no curve of more is
+on record; one published has its throughput level from there on, and first words after three minutes
+at 64 users (llama.cpp on an H200, https://developers.redhat.com/articles/2025/09/30/vllm-or-llamacpp-choosing-right-llm-inference-engine-your-use-case)."""
 
 
 def _sound(option: Option) -> bool:
@@ -110,22 +119,33 @@ def _sound(option: Option) -> bool:
     return option.dated and not option.odd and option.cost is not None
 
 
-def _serves(replicas: Replicas, option: Option) -> bool:
-    """Whether the cards of a purchase serve every user by simulation, where it has alike cards in
-    an engine that queues requests.
+def queues(option: Option) -> bool:
+    """Whether the engine of an option queues requests, so that many users can be simulated."""
+    return option.speed is None or runtime(option.speed.runtime).at_once is not None
+
+
+def _serves(replicas: Replicas, option: Option, slots: int) -> bool:
+    """Whether a purchase serves every user by simulation, in an engine that queues requests; so
+    many users are served without one.
     """
     machine = option.machine
-    if machine is None or option.speed is None or machine.one_pool:
+    if machine is None or option.speed is None:
         return True
+    if not queues(option):
+        return replicas.users <= slots
+    if machine.one_pool:
+        return replicas.surely_on(machine) >= replicas.users
     names = {gpu.name for gpu in machine.gpus}
-    if len(names) != 1 or runtime(option.speed.runtime).at_once is None:
+    if len(names) != 1:
         return True
     return replicas.served_by(names.pop(), len(machine.gpus)) >= replicas.users
 
 
-def fleets(question: Question, every: Iterable[ServingFleet], here: Present) -> tuple[Option, ...]:
+def fleets(
+    question: Question, request: Request, every: Iterable[ServingFleet], here: Present
+) -> tuple[Option, ...]:
     """Listed fleets without a drawback, cheapest first."""
-    able = (_as_option(question, fleet, here) for fleet in every if not fleet.drawback)
+    able = (_as_option(question, request, fleet, here) for fleet in every if not fleet.drawback)
     return tuple(replace(option, kept=here.kept) for option in able if option is not None)
 
 
@@ -137,17 +157,20 @@ def listed(
     """
     every = serving_fleets(question, request, chosen, here.yours)
     return tuple(
-        replace(fleet, drawback=_drawback(question, fleet, here, demand)) for fleet in every
+        replace(fleet, drawback=_drawback(question, request, fleet, here, demand))
+        for fleet in every
     )
 
 
-def _drawback(question: Question, fleet: ServingFleet, here: Present, demand: Demand) -> str:
+def _drawback(
+    question: Question, request: Request, fleet: ServingFleet, here: Present, demand: Demand
+) -> str:
     """Sentence on why a verdict does not name a fleet; empty for none."""
     if len(fleet.parts) > 1:
         return UNLIKE_MACHINES
     if fleet.parts[0].kind == "built" and fleet.parts[0].machines > MOST_BUILT:
         return MANY_DESKTOPS
-    option = _as_option(question, fleet, here)
+    option = _as_option(question, request, fleet, here)
     if option is None:
         return NOT_HELD
     barred = why_not_permitted(option, demand.wants)
@@ -171,10 +194,12 @@ def cheaper_mixture(fleets: Sequence[ServingFleet]) -> ServingFleet | None:
     return next((fleet for fleet in fleets if len(fleet.parts) > 1), None)
 
 
-def _as_option(question: Question, fleet: ServingFleet, here: Present) -> Option | None:
+def _as_option(
+    question: Question, request: Request, fleet: ServingFleet, here: Present
+) -> Option | None:
     """A fleet of one kind as an option; None where a copy of the model holds no user."""
     part = fleet.parts[0]
-    speed = _speed(question, part, int(question.work.users) - fleet.yours.users)
+    speed = _speed(question, request, part, int(question.work.users) - fleet.yours.users)
     if speed is None:
         return None
     name = _name(part)
@@ -182,7 +207,7 @@ def _as_option(question: Question, fleet: ServingFleet, here: Present) -> Option
     if fleet.yours.users and here.speed is not None and here.kept.cost is not None:
         name = f"{name}{BESIDE}"
         cost = _with_power(cost, here.kept.cost)
-        speed = _slower(question, speed, here)
+        speed = _slower(question, request, speed, here)
     rented = part.kind == "rented"
     cards = with_gpus(part.gpu, part.count).gpus
     return question.option(
@@ -210,12 +235,12 @@ def _with_power(cost: MonthlyCost, kept: MonthlyCost) -> MonthlyCost:
     )
 
 
-def _slower(question: Question, speed: Speed, here: Present) -> Speed:
+def _slower(question: Question, request: Request, speed: Speed, here: Present) -> Speed:
     """Least speed and longest wait of further machines and of the present one."""
     now = here.speed
     if now is None:
         return speed
-    first = mean_first_word(now, float(here.users), float(question.work.output))
+    first = _first_word(question, request, now, float(here.users))
     return replace(
         speed,
         decode=min(speed.decode, now.decode),
@@ -247,7 +272,17 @@ def _name(part: Servers) -> str:
     return part.name if part.kind == "rented" else f"New desktop with {part.name}"
 
 
-def _speed(question: Question, part: Servers, users: int) -> Speed | None:
+def _first_word(question: Question, request: Request, speed: Speed, users: float) -> float:
+    """Wait of some of the users for the first word at the mean load, or as often as they ask where
+    that is stated [s].
+    """
+    if request.requests_per_hour is None:
+        return mean_first_word(speed, users, float(question.work.output))
+    share = users / float(question.work.users)
+    return first_word_at_rate(speed, users, share * request.requests_per_hour)
+
+
+def _speed(question: Question, request: Request, part: Servers, users: int) -> Speed | None:
     """Speed of each of some users who are spread over the copies of the model."""
     copies = part.machines * len(part.copies)
     work = replace(question.work, users=float(-(-users // copies)))
@@ -258,5 +293,5 @@ def _speed(question: Question, part: Servers, users: int) -> Speed | None:
     speed = speed_of(reached)
     if speed is None:
         return None
-    first = mean_first_word(speed, float(reached.work.users), float(work.output))
+    first = _first_word(question, request, speed, float(reached.work.users))
     return replace(speed, shared_wait=first, waiting=0.0)

@@ -199,6 +199,11 @@ class Replicas:
             return 0
         return min(self.simulated(gpu, gpus), load.at_low_end)
 
+    def surely_on(self, machine: Machine) -> int:
+        """Users whom a whole machine serves in time, though predictions err."""
+        load = load_on(self._estimates(machine), self.request)
+        return 0 if load is None else load.surely_up_to(self.users)
+
     def served_by(self, gpu: str, gpus: int) -> int:
         """Users whom some GPUs serve, divided among copies of the model."""
         return divided(gpus, partial(self.surely, gpu))[0]
@@ -441,19 +446,17 @@ NONE_SERVES = (
 
 
 def heading(users: int, request: Request) -> str:
-    """Heading above fleets, with the users, their speed, and the order of the fleets; beside stated
-    requests an hour, by which a verdict goes, that the users of fleets ask at once.
+    """Heading above fleets, with the users, their speed, and the order of the fleets; how often
+    they ask where that is stated.
     """
     speed = tokens_per_second(request.served_tps)
     wait = seconds(request.served_within)
     who = _counted(users, "user")
-    note = ""
     if request.requests_per_hour:
-        who += " who all ask at once"
-        note = f" ({request.requests_per_hour:,.0f} requests an hour are judged above)"
+        who += f" who may all ask at once, {request.requests_per_hour:,.0f} times an hour,"
     return (
         f"Machines that serve {who} with {speed} each and the first token within {wait}, cheapest "
-        f"first{note}:"
+        "first:"
     )
 
 

@@ -470,16 +470,29 @@ def with_fleets(
     met = case.demand.met_by(case.best_kept) or case.for_all is not None
     if request is None or case.demand.crowd is not Crowd.TEAM or met:
         return case
-    from advisor.advice.fleets import Offered, cheaper_mixture, fleets, listed, present, within
+    from advisor.advice.fleets import (
+        SLOTS,
+        Offered,
+        cheaper_mixture,
+        fleets,
+        listed,
+        present,
+        within,
+    )
 
     chosen = question.runtimes[0] if len(question.runtimes) == 1 else None
     here = present(question, request, best, case.demand, case.kept)
     every = listed(question, request, case.demand, here, chosen)
     mixture = cheaper_mixture(every)
+    able = fleets(question, request, every, here)
+    asks = (question, request, case.options, case.demand, chosen)
+    whole = within(*asks, slots=SLOTS)
+    if not (whole or able):
+        whole = within(*asks, slots=int(question.work.users))
     return replace(
         case,
-        fleets=fleets(question, every, here),
+        fleets=able,
         offered=Offered(here, every),
-        within=within(question, request, case.options, case.demand, chosen),
+        within=whole,
         mixture_usd=None if mixture is None else mixture.monthly,
     )

@@ -116,8 +116,7 @@ def advice_text(answered: Answer, *, many: bool) -> str:
     advice = answered.advice
     request = answered.nouns.request
     question = advice.question
-    somewhere = request.machine is not None or not request.spec.empty
-    described = not question.ownership.nothing or somewhere
+    described = not request.nowhere
     if described:
         title = advice.title
     else:

@@ -36,5 +36,7 @@ def _lines(answered: Answer) -> Iterator[str]:
     yield from (terminal.cut(f"  {line}", width) for line in rest)
     for sentence in (*advice.summary.remarks, *advice.summary.candidates):
         yield from (f"  {line}" for line in terminal.wrapped(sentence))
-    counts = f"{len(advice.estimates)} placements and {len(advice.options)} options"
+    counts = f"{len(advice.options)} options"
+    if not answered.nouns.request.nowhere:
+        counts = f"{len(advice.estimates)} placements and {counts}"
     yield f"  --all for {counts}"

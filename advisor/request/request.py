@@ -35,7 +35,7 @@ from advisor.permission import LONGEST_SHOWN
 from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, currency_of, in_usd, rate_note
-from advisor.request.named import named_machine, named_model
+from advisor.request.named import named_machine, named_model, owns_nothing
 from advisor.request.session import AgentSession, cached_tokens, session_of
 from advisor.request.wants import (
     SERVED_TPS,
@@ -137,7 +137,7 @@ class Request:
     kv_in_ram: bool | None = Settings.kv_in_ram
     expert_parallel: bool = Settings.expert_parallel
     attention_by_user: bool = Settings.attention_by_user
-    replies_per_day: float = MoneyInputs.replies_per_day
+    replies_per_day: float | None = None
     days_per_week: float = MoneyInputs.days_per_week
     answer_hours: float | None = MoneyInputs.answer_hours
     usd_per_hour_of_time: float = MoneyInputs.usd_per_hour_of_time
@@ -209,6 +209,15 @@ class Request:
         return rate_note(self.currency)
 
     @property
+    def answers_a_day(self) -> float:
+        """Answers of all users in a day: as stated, or as many of each user as one usually asks
+        for.
+        """
+        if self.replies_per_day is not None:
+            return self.replies_per_day
+        return MoneyInputs.replies_per_day * float(np.max(self.users))
+
+    @property
     def served_tps(self) -> float:
         """Speed for each user that a server must reach: as stated, or a usual one [tokens/s]."""
         if self.user_tps is None:
@@ -225,7 +234,17 @@ class Request:
     @property
     def nothing(self) -> bool:
         """Whether there is no machine yet, neither owned nor rented."""
-        return (self.cards_owned or "").strip().casefold() == NOTHING
+        return owns_nothing(self.cards_owned) or owns_nothing(self.machine)
+
+    @property
+    def nowhere(self) -> bool:
+        """Whether there is no machine yet, and none is described either."""
+        return self.nothing and self.named is None and self.spec.empty
+
+    @property
+    def named(self) -> str | None:
+        """Name of the machine; None where none is named, or its words say that there is none."""
+        return None if owns_nothing(self.machine) else self.machine
 
     @property
     def spec(self) -> MachineSpec:
@@ -239,9 +258,9 @@ class Request:
     @property
     def here(self) -> bool:
         """Whether the machine is the one that the program runs on."""
-        if self.machine is None:
+        if self.named is None:
             return self.spec.empty
-        return self.machine.strip().casefold() == "this"
+        return self.named.strip().casefold() == "this"
 
     def stated(self) -> dict[str, Any]:
         """Values that differ from their defaults, as arrays always do, by name."""
@@ -295,7 +314,7 @@ class Nouns:
     @lazy
     def described(self) -> Machine:
         """Machine named or described; this machine where nothing is stated."""
-        name = self.request.machine
+        name = self.request.named
         spec = self.request.spec
         if name is None:
             for part in OF_A_GPU:
@@ -319,7 +338,7 @@ class Nouns:
     @property
     def _measured(self) -> bool:
         """Whether the machine is this one or an imported one."""
-        name = self.request.machine
+        name = self.request.named
         if name is None:
             return self.request.here
         from advisor.calibration.imported_names import is_imported
@@ -525,6 +544,7 @@ class Nouns:
             entry.name: getattr(request, entry.name) for entry in inputs.INPUTS.of("money").values()
         }
         amounts["thinking_tokens"] = self.thinking_tokens
+        amounts["replies_per_day"] = request.answers_a_day
         return MoneyInputs(
             **in_usd(amounts, usd),
             own_rent=tuple((name, amount * usd) for name, amount in request.own_rent),

@@ -189,7 +189,7 @@ class Opened:
 
 MONTH = r"20\d\d-(?:0[1-9]|1[0-2])"  # month of an address
 DATED = "v"  # parameter of an address: month of the defaults that it leaves out
-DEFAULTS_OF = "2026-11"  # month of the defaults in use
+DEFAULTS_OF = "2026-12"  # month of the defaults in use
 FORMER = "request/former_defaults.csv"
 
 

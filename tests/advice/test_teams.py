@@ -15,6 +15,7 @@ from advisor.advice.table.rules import counts_in
 from advisor.cli.advise import option_answer
 from advisor.cli.estimate import estimate_answer
 from advisor.request.request import Request
+from advisor.runtimes import runtime
 from advisor.ui.advise.ways import ways
 
 
@@ -144,6 +145,73 @@ def test_first_tokens_of_several_users_are_of_the_mean_load_at_each_door() -> No
     assert estimate_answer(alone.best)["mean_load_ttft_s"] is None
 
 
+def test_a_purchase_for_more_users_costs_no_less() -> None:
+    """Whatever serves so many would serve the fewer, too: their purchase is no dearer, but for what
+    a machine less is worth.
+    """
+    for model in ("gpt-oss-20b", "Mistral-Small-3.2-24B"):
+        paid = []
+        for users in (2, 5, 12, 25, 40):
+            words = {"model": model, "cards_owned": "nothing", "texts": "house", "users": users}
+            paid.append(advice_for(**words).decision.option.paid_first)
+        assert all(fewer <= 1.16 * more for fewer, more in pairwise(paid)), (model, paid)
+
+
+def test_many_users_are_bought_an_engine_that_queues_them() -> None:
+    """Of a machine whose engine has four slots no run with 25 users is on record."""
+    words = {"model": "gpt-oss-20b", "cards_owned": "nothing", "users": 25, "texts": "house"}
+    advice = advice_for(**words)
+    assert runtime(advice.decision.option.speed.runtime).at_once is not None
+    apple = advice_for(**words, maker="Apple")
+    assert runtime(apple.decision.option.speed.runtime).at_once is None
+    assert any("is on record: try it" in line for line in apple.summary.purchases)
+
+
+def test_the_load_that_a_team_is_counted_with_is_said() -> None:
+    words = {"model": "gpt-oss-20b", "cards_owned": "nothing", "users": 25, "texts": "house"}
+    (load, *_) = advice_for(**words).summary.purchases
+    assert "25 users who ask at the same time" in load
+    assert "1,000 answers a day, 40 of each" in load
+    stated = advice_for(**words, replies_per_day=50.0).summary.purchases
+    assert any("50 answers a day, 2.0 of each" in line for line in stated)
+
+
+def test_users_who_ask_seldom_are_bought_no_more() -> None:
+    """80 who may all ask at once, 3,000 times an hour: memory and speed for 80, and first words of
+    less than a request in a second.
+    """
+    words = {
+        "model": "Qwen3-30B-A3B", "format": "FP8", "runtime": "vLLM", "cards_owned": "nothing",
+        "users": 80, "prompt": 1500, "output": 250, "texts": "house",
+    }  # fmt: skip
+    seldom = advice_for(**words, requests_per_hour=3000.0)
+    always = advice_for(**words)
+    assert seldom.decision.option.paid_first <= always.decision.option.paid_first
+    assert seldom.case.demand.as_wished.met_by(seldom.decision.option)
+    assert "to each" in seldom.summary.way
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Dell PowerEdge T640 2x Xeon Gold 6130 192GB",
+        "HPE ProLiant ML350 Gen10 Xeon Silver 4210 128GB",
+    ],
+)
+def test_a_tower_server_takes_a_card(name) -> None:
+    advice = advice_for(
+        model="gpt-oss-20b", machine=name, users=30, requests_per_hour=600.0, max_usd=2500.0,
+        texts="house", prompt=1000, output=400,
+    )  # fmt: skip
+    assert advice.decision.option.kind is OptionKind.ADD
+
+
+def test_a_rack_server_takes_none_of_a_pc() -> None:
+    rack = advice_for(model="gpt-oss-20b", machine="Dell PowerEdge R740 2x Xeon Gold 6130 192GB")
+    cards = [each for each in rack.options if each.kind is OptionKind.ADD]
+    assert all(each.odd for each in cards if each.bought[0].name.startswith("RTX 3090"))
+
+
 # Batches and rents.
 
 
@@ -167,7 +235,7 @@ def test_a_rent_for_a_team_stands_beside_an_api() -> None:
 
 def test_an_api_for_a_team_says_for_how_many_answers_its_price_is() -> None:
     words = {"model": "Qwen3-235B-A22B", "cards_owned": "nothing", "users": 100}
-    assert "at 40 answers a day of all" in advice_for(**words, texts="anywhere").summary.way
+    assert "at 4,000 answers a day of all" in advice_for(**words, texts="anywhere").summary.way
 
 
 def test_hours_of_a_rent_are_said() -> None:

@@ -81,9 +81,44 @@ class ServerLoad:
     copies: int = 1  # servers of the same kind side by side, each with its part of the users
 
     def with_users(self, users: int) -> Waiting:
-        """Waiting times of users who each send the next request when they have the last reply."""
+        """Waiting times of users who each send the next request when they have the last reply, as
+        often as all of them do.
+        """
+        return self._with_users(users, self.pause)
+
+    @property
+    def between(self) -> float | None:
+        """Time between two requests of a user, where users and their requests an hour are stated
+        [s]; None where each asks again at once.
+        """
+        per_hour = self.request.requests_per_hour
+        users = float(np.max(self.request.users))
+        if not per_hour or users <= 1.0:
+            return None
+        return SECONDS_PER_HOUR * users / per_hour
+
+    @lazy
+    def pause(self) -> float:
+        """Time that a user lets pass after a reply, by the time of a reply to one alone [s]."""
+        if self.between is None:
+            return 0.0
+        alone = float(self.server.time_per_token(np.ones(1), self.lengths)[0])
+        reply = self.server.reading(self.lengths) + self.lengths.output * alone
+        return max(self.between - reply, 0.0)
+
+    @property
+    def asking(self) -> float:
+        """Share of users who send a request while another gets a reply at the speed that is wished
+        for.
+        """
+        if self.between is None:
+            return 1.0
+        return min(self.lengths.output / self.request.served_tps / self.between, 1.0)
+
+    def _with_users(self, users: int, pause: float) -> Waiting:
+        """Waiting times of users who pause after each reply [s]."""
         share = math.ceil(users / self.copies)
-        requests = of_users(share, max(ROUNDS * share, FEWEST), self.lengths)
+        requests = of_users(share, max(ROUNDS * share, FEWEST), self.lengths, pause)
         waiting = _waiting(simulate(self.server, requests), skipped=share, users=float(users))
         return replace(waiting, per_hour=waiting.per_hour * self.copies)
 
@@ -103,13 +138,15 @@ class ServerLoad:
 
     @lazy
     def by_closed_form(self) -> int:
-        """Number of users whose mean time per token is short enough; 0 if a prompt takes too long.
+        """Number of users whose mean time per token is short enough while all are answered at once;
+        0 if a prompt takes too long.
 
         The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
         """
         if self.server.reading(self.lengths) > self.request.served_within:
             return 0
-        times = self.server.time_per_token(np.arange(1.0, MOST_USERS + 1.0), self.lengths)
+        users = np.arange(1.0, MOST_USERS + 1.0)
+        times = self.server.time_per_token(users, self.lengths, self.asking)
         fast = int(np.sum(times <= 1.0 / self.request.served_tps))
         return min(fast * self.copies, int(self.together))
 
@@ -119,6 +156,8 @@ class ServerLoad:
 
         The search starts from the closed form and ends at 3 % of the number.
         """
+        if self.between is not None:
+            most = min(most, self.by_closed_form)  # who may all ask at once, though few do
         low = 0
         high = min(most, MOST_USERS) + 1
         tried = min(max(self.by_closed_form, 1), high - 1)
@@ -167,7 +206,7 @@ class ServerLoad:
     @lazy
     def full_per_hour(self) -> float:
         """Saturation: requests per hour above which the queue grows without end [1/h]."""
-        return self.with_users(int(min(1.5 * self.together + 1.0, MOST_USERS))).per_hour
+        return self._with_users(int(min(1.5 * self.together + 1.0, MOST_USERS)), 0.0).per_hour
 
     @lazy
     def curve(self) -> tuple[Waiting, ...]:

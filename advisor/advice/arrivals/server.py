@@ -1,6 +1,7 @@
 """Server: its step times as a table, computed by the cost model, and its work event by event."""
 
 import math
+from bisect import insort
 from collections import deque
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,8 @@ class Requests:
     prompts: Floats  # tokens of the prompts [tokens]
     outputs: Floats  # tokens of the replies [tokens]
     cached: Floats | float = 0.0  # part of each prompt that is in the cache already [tokens]
+    # time that a user lets pass after each reply, before the next request [s]
+    pauses: Floats | float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +68,16 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
     return lengths.drawn(np.cumsum(generator.exponential(1.0 / per_second, count)), generator)
 
 
-def of_users(users: int, count: int, lengths: Lengths) -> Requests:
-    """Requests of users who start together and send the next one after each reply."""
+def of_users(users: int, count: int, lengths: Lengths, pause: float = 0.0) -> Requests:
+    """Requests of users who start together and send the next one after each reply and a pause, of
+    random length about a mean [s].
+    """
     arrivals = np.where(np.arange(count) < users, 0.0, np.nan)
-    return lengths.drawn(arrivals, np.random.default_rng(SEED))
+    generator = np.random.default_rng(SEED)
+    requests = lengths.drawn(arrivals, generator)
+    if not pause:
+        return requests
+    return replace(requests, pauses=generator.exponential(pause, count))
 
 
 WIDE_MEMORY = 70 * GIB
@@ -105,15 +114,16 @@ class Server:
     taking_in: float = 0.0  # time of the processor for a request before its prompt's pass [s]
     least: float = 0.0  # shortest step; 0 where CUDA graphs start its kernels [s]
 
-    def time_per_token(self, users: Floats, lengths: Lengths) -> Floats:
+    def time_per_token(self, users: Floats, lengths: Lengths, asking: float = 1.0) -> Floats:
         """Time for each token of users who each send the next request at once, shape (users,) [s].
 
-        t(n) = t_step(n) + (n - 1) / output t_prompt: during one reply, the prompt of each other
-        user is read once, without its cached part.
+        t(n) = t_step(n) + a (n - 1) / output t_prompt: during one reply, the prompt of each other
+        user is read once, without its cached part; a is the share of the others who ask meanwhile.
         """
         steps = np.interp(users, self.counts, self.bare)
         steps = steps + self.cached * users * (lengths.prompt + lengths.output / 2.0)
-        return np.asarray(steps + (users - 1.0) / lengths.output * self.reading(lengths))
+        prompts = asking * (users - 1.0) / lengths.output * self.reading(lengths)
+        return np.asarray(steps + prompts)
 
     def reading(self, lengths: Lengths) -> float:
         """Time of a pass over a prompt of mean length, without its cached part [s]."""
@@ -276,6 +286,7 @@ class _Run:
         self.firsts = np.full(count, np.nan)
         self.ends = np.full(count, np.nan)
         self.kept = np.minimum(np.broadcast_to(requests.cached, count), requests.prompts - 1.0)
+        self.pauses = np.broadcast_to(requests.pauses, count)
         at_set_times = [index for index in range(count) if not math.isnan(self.arrivals[index])]
         self.later = deque(range(len(at_set_times), count))
         self.coming = deque(at_set_times)
@@ -373,7 +384,7 @@ class _Run:
             self.held -= self.requests.prompts[index] + self.requests.outputs[index]
             if self.later:
                 following = self.later.popleft()
-                self.arrivals[following] = self.now
-                self.coming.append(following)
+                self.arrivals[following] = self.now + self.pauses[following]
+                insort(self.coming, following, key=self.arrivals.__getitem__)
         if done:
             self.inside = [each for each in self.inside if each.unread > 0 or each.left > 0]

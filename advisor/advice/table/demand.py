@@ -43,6 +43,21 @@ def mean_first_word(speed: Speed, running: float, output: float) -> float:
     return min(wait, speed.first_token)
 
 
+def first_word_at_rate(speed: Speed, running: float, per_hour: float) -> float:
+    """Wait for the first word at a rate of requests, of whom so many may run at once [s].
+
+    p (1 + rho / (2 (1 - rho))), rho = R p / 3600, p = t_first / U
+
+    The prompts of R requests an hour are read one after the other, as an M/D/1 queue (Pollaczek and
+    Khinchine).
+    """
+    reading = speed.first_token / max(running, 1.0)
+    busy = per_hour * reading / SECONDS_PER_HOUR
+    if busy >= 1.0:
+        return speed.first_token
+    return min(reading * (1.0 + busy / (2.0 * (1.0 - busy))), speed.first_token)
+
+
 def first_word_of(estimate: Estimate) -> float:
     """Wait for the first word of an estimate at the mean load of its users [s]; nan where it does
     not run.
@@ -123,14 +138,15 @@ class Demand:
     def beside(self, kept: Option) -> "Demand":
         """Demand on a machine beside the present one.
 
-        It is a rate where the present machine writes as fast as one reads and still cannot keep up,
-        since so many replies are of several people.
+        It has a rate where the present machine writes as fast as one reads and still cannot keep
+        up, since so many replies are of several people.
         """
         if self.counted or kept.keeps_up or kept.decode < self.money.reading_tps:
             return self
         rate = self.money.replies_per_day / self.money.hours_there
         wants = replace(self.wants, requests_per_hour=rate)
-        return replace(self, crowd=Crowd.RATE, wants=wants)
+        crowd = self.crowd if self.crowd is Crowd.TEAM else Crowd.RATE
+        return replace(self, crowd=crowd, wants=wants)
 
     def under_load(self, options: Sequence[Option]) -> tuple[Option, ...]:
         """Options, the kept machine first, with a mark on those that requests come too fast for."""
@@ -163,9 +179,20 @@ class Demand:
         if self.crowd is Crowd.RATE:
             yield from self._unmet_by_rate(option, option.speed)
         if self.crowd is Crowd.TEAM:
-            work = option.use.work
-            running = float(work.users) - option.speed.waiting
-            yield from self._unmet_for_all(option.speed, running, float(work.output))
+            yield from self._unmet_by_team(option, option.speed)
+
+    def _unmet_by_team(self, option: Option, speed: Speed) -> Iterator[str]:
+        """What users lack who may all ask at the same time; how often they do, where it is stated,
+        is what their first words wait for.
+        """
+        work = option.use.work
+        running = float(work.users) - speed.waiting
+        if self.wants.requests_per_hour is None:
+            yield from self._unmet_for_all(speed, running, float(work.output))
+            return
+        if self.load(option) > 1.0:
+            yield "cannot keep up"
+        yield from self._unmet_at_once(speed, self.first_word(option))
 
     def _unmet_by_rate(self, option: Option, speed: Speed) -> Iterator[str]:
         """What requests at random times lack."""
@@ -175,11 +202,15 @@ class Demand:
 
     def _unmet_for_all(self, speed: Speed, running: float, output: float) -> Iterator[str]:
         """What users at the same time lack, at the low end of the range of the speed."""
+        yield from self._unmet_at_once(speed, mean_first_word(speed, running, output))
+
+    def _unmet_at_once(self, speed: Speed, first_word: float) -> Iterator[str]:
+        """What users at the same time lack at a wait for the first word [s]."""
         if speed.waiting:
             yield "lets users wait"
         if speed.decode < self.sized_tps:
             yield "is slower than servers are sized for"
-        yield from self._unmet_for_each(speed.low, mean_first_word(speed, running, output))
+        yield from self._unmet_for_each(speed.low, first_word)
 
     def _unmet_for_each(self, decode: float, first_word: float) -> Iterator[str]:
         """What a user lacks at a speed [tokens/s] and a wait for the first word [s]."""
@@ -189,35 +220,28 @@ class Demand:
             yield "begins too late"
 
     def first_word(self, option: Option) -> float:
-        """Wait for the first word at the mean load [s].
-
-        p (1 + rho / (2 (1 - rho))), rho = R p / 3600, p = t_first / U
-
-        The prompts of R requests an hour are read one after the other, as an M/D/1 queue
-        (Pollaczek and Khinchine); nan without a speed.
-        """
+        """Wait for the first word at the mean load [s]; nan without a speed."""
         speed = option.speed
         if speed is None:
             return math.nan
-        work = option.use.work
-        rate = self.wants.requests_per_hour
-        if rate is None:
+        if self.wants.requests_per_hour is None or speed.shared_wait is not None:
             return first_word_in(option)
-        reading = speed.first_token / max(float(work.users) - speed.waiting, 1.0)
-        busy = rate * reading / SECONDS_PER_HOUR
-        if busy >= 1.0:
-            return speed.first_token
-        return min(reading * (1.0 + busy / (2.0 * (1.0 - busy))), speed.first_token)
+        running = float(option.use.work.users) - speed.waiting
+        return first_word_at_rate(speed, running, self.wants.requests_per_hour)
 
 
 def demand_of(users: float, money: MoneyInputs, wants: Wants) -> Demand:
-    """Demand of a number of users."""
-    if wants.requests_per_hour is not None:
-        crowd = Crowd.RATE
-    elif money.batch:
+    """Demand of a number of users.
+
+    Users who ask at the same time bind whatever the requests of an hour come to, which bind too.
+    """
+    at_once = users > 1
+    if money.batch and wants.requests_per_hour is None:
         crowd = Crowd.BATCH
-    elif users > 1:
+    elif at_once:
         crowd = Crowd.TEAM
+    elif wants.requests_per_hour is not None:
+        crowd = Crowd.RATE
     else:
         crowd = Crowd.PEOPLE
     return Demand(crowd=crowd, money=money, wants=wants)

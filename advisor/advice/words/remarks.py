@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.estimates import read_there
+from advisor.advice.fleets import SLOTS, queues
 from advisor.advice.prices.price import used_value
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
@@ -34,7 +35,26 @@ def on_purchases(advice: Comparison) -> Iterator[str]:
     """
     yield from _beside_what_is_free(advice)
     yield from _of_purchase(advice)
+    yield from _load(advice)
     yield from _beyond(advice)
+
+
+def _load(advice: Comparison) -> Iterator[str]:
+    """Load for which a team's machines are counted, and what is not on record of it."""
+    option = advice.decision.option
+    if advice.case.demand.crowd is not Crowd.TEAM or option is None or option.is_free_setting:
+        return
+    work = option.use.work
+    users = float(work.users)
+    day = advice.question.money.replies_per_day
+    yield (
+        f"Counted for {users:,.0f} users who ask at the same time, prompts of "
+        f"{number(float(work.prompt))} tokens and answers of {number(float(work.output))}; "
+        f"{number(day)} answers a day, {number(day / users)} of each."
+    )
+    if is_bought(option) and users > SLOTS and not queues(option):
+        engine = option.speed.runtime if option.speed else "it"
+        yield f"No run of so many users at once in {engine} is on record: try it with some first."
 
 
 def _beyond(advice: Comparison) -> Iterator[str]:

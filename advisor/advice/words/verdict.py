@@ -4,7 +4,7 @@ best way out.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 
 from advisor.advice.comparison import Comparison
@@ -248,11 +248,11 @@ def _gives(level: Judgement, advice: Comparison) -> str:
     if demand.counted and level is not Judgement.DRIVE:
         sentence = _worked(advice, best)
     elif demand.crowd is Crowd.TEAM and not demand.met_by(advice.options[0]):
-        sentence = _not_for_all(best)
+        sentence = _not_for_all(best, _first(best, advice))
     elif best.waiting:
-        sentence = _queued(level, best)
+        sentence = _queued(level, best, _first(best, advice))
     else:
-        sentence = _written(level, best, advice.options[0])
+        sentence = _written(level, best, advice)
     if chosen:
         runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}"
     else:
@@ -298,21 +298,22 @@ def _worked(advice: Comparison, best: Estimate) -> str:
     return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."
 
 
-def _not_for_all(best: Estimate) -> str:
+def _not_for_all(best: Estimate, first: str) -> str:
     """Users who are not all served: "Not enough for 60 users: 16 wait, ..."."""
     running = float(best.work.users)
     waiting = float(best.waiting)
     who = f"{running + waiting:,.0f} users"
     speed = f"{number(decode_tps(best))} tokens a second"
     if waiting:
-        return f"Not enough: {waiting:,.0f} of {who} wait, {speed} to the others, {_first(best)}."
-    return f"Not enough for {who}: {speed} to each, {_first(best)}."
+        return f"Not enough: {waiting:,.0f} of {who} wait, {speed} to the others, {first}."
+    return f"Not enough for {who}: {speed} to each, {first}."
 
 
-def _written(level: Judgement, best: Estimate, kept: Option) -> str:
+def _written(level: Judgement, best: Estimate, advice: Comparison) -> str:
     """Speed words and speed of each user: "38 tokens a second to each of 5 users"; one user's wait
     for the first token where it is longer than the writing.
     """
+    kept = advice.options[0]
     users = float(best.work.users)
     speed = f"{number(decode_tps(best))} tokens a second"
     first = float(best.first_token_seconds or 0.0)
@@ -320,9 +321,9 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
         speed = f"{speed} to each of {users:,.0f} users"
     elif users > 1:
         server = f" in {best.runtime.name}" if best.runtime.at_once else ""
-        speed = f"{speed} to each of {users:,.0f} users{server}, {_first(best)}"
+        speed = f"{speed} to each of {users:,.0f} users{server}, {_first(best, advice)}"
     elif first * decode_tps(best) > float(best.work.output) + kept.use.money.thinking_tokens:
-        speed = f"{speed}, {_first(best)}"
+        speed = f"{speed}, {_first(best, advice)}"
     if level is Judgement.THINKS:
         return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
     nearly = level is Judgement.DRIVE and best.bottleneck != Route.PAGED.limit
@@ -333,7 +334,7 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
     return GIVES[level].format(level, speed)
 
 
-def _queued(level: Judgement, best: Estimate) -> str:
+def _queued(level: Judgement, best: Estimate, first: str) -> str:
     """Users who wait: "Runs, keeps up with reading, but 9 of 50 users wait: ..."."""
     running = float(best.work.users)
     waiting = float(best.waiting)
@@ -343,11 +344,16 @@ def _queued(level: Judgement, best: Estimate) -> str:
         runs = f"It runs, but {level}, and"
     who = f"{waiting:,.0f} of {running + waiting:,.0f} users wait"
     speed = f"{number(decode_tps(best))} tokens a second to the others"
-    return f"{runs} {who}: {speed}, {_first(best)}."
+    return f"{runs} {who}: {speed}, {first}."
 
 
-def _first(best: Estimate) -> str:
+def _first(best: Estimate, advice: Comparison) -> str:
     """Wait for the first word; of several users at their mean load."""
+    demand = advice.case.demand
+    rate = demand.wants.requests_per_hour
+    if demand.crowd is Crowd.TEAM and rate is not None:
+        seconds = demand.first_word(replace(advice.options[0], speed=speed_of(best)))
+        return f"the first word after {duration(seconds)} at {number(rate)} requests an hour"
     if float(best.work.users) > 1:
         seconds = first_word_of(best)
     else:
@@ -402,11 +408,13 @@ def _takes(advice: Comparison, level: Judgement, speed: Speed | None) -> str:
         takes = f"A task of {task.session.turns} turns takes {duration(task.seconds)}"
         again = f", {percent(task.reread_share)} of it reading again"
         return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
-    if users is not None and speed and not advice.elsewhere and not advice.case.demand.counted:
+    demand = advice.case.demand
+    known = demand.counted or demand.wants.requests_per_hour is not None
+    if users is not None and speed and not advice.elsewhere and not known:
         if level is Judgement.THINKS and not _may_fall_short(advice, speed):
             return _thinking_users(advice)
         return _served(advice, users, speed)
-    if speed is None or use.tokens <= 0 or advice.case.demand.counted:
+    if speed is None or use.tokens <= 0 or known:
         return ""
     return _of_an_answer(advice.options[0], level, speed)
 

@@ -9,7 +9,7 @@ from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.situation import STOPS_THINKING, idle_usd, thinking_off
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import FASTER, begins_late, reads_drive
-from advisor.advice.table.demand import LATE, Crowd, first_word_in
+from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.words.phrases import (
@@ -221,15 +221,15 @@ def _serving_by_setting(advice: Comparison) -> list[str]:
     option = advice.decision.option
     if option is None:
         return []
-    each = _to_each(option)
+    each = _to_each(option, advice)
     return [f"Free: {option.name}, {each}.", f"Free: {option.name}, enough for all."]
 
 
-def _to_each(option: Option) -> str:
+def _to_each(option: Option, advice: Comparison) -> str:
     """Speed for each of several users, and their wait."""
     users = f"{option.use.work.users:,.0f} users"
     speed = f"{number(option.decode)} tokens a second to each of {users}"
-    return f"{speed}, the first word after {duration(first_word_in(option))}"
+    return f"{speed}, the first word after {duration(advice.case.demand.first_word(option))}"
 
 
 def _serving(advice: Comparison) -> list[str]:
@@ -238,7 +238,7 @@ def _serving(advice: Comparison) -> list[str]:
     if option is None or option.kind is OptionKind.API or option.speed is None:
         return [] if option is None else _by_api(advice, option)
     users = f"{option.use.work.users:,.0f} users"
-    each = _to_each(option)
+    each = _to_each(option, advice)
     month = f"{money_words(option.monthly or 0.0)} a month"
     name = plain(option.name).removesuffix(BY_THE_MONTH)
     if option.kind is OptionKind.RENT:
@@ -250,7 +250,13 @@ def _serving(advice: Comparison) -> list[str]:
         return [*(f"{way} {words}" for words in _unless(api) for way in ways), *ways]
     price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
-    return [f"{gives} for {price}: {each}.", f"{gives} for {price}, enough for {users}."]
+    speed = f"{number(option.decode)} tokens a second to each"
+    return [
+        f"{gives} for {price}: {each}.",
+        f"{gives} for {price}: {each.replace(f' of {users}', '')}.",
+        f"{gives} for {price}: {speed}.",
+        f"{gives} for {price}, enough for {users}.",
+    ]
 
 
 def _thoughtless(advice: Comparison) -> list[str]:

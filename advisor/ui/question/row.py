@@ -116,7 +116,7 @@ def drawer() -> None:
         who = "Only me"
     else:
         who = f"{request.users:,} at once"
-    use = f"{who}, {number(request.replies_per_day)} answers a day"
+    use = f"{who}, {number(request.answers_a_day)} answers a day"
     words = {"use": use, _DRAWER: f": {changed} changed" if changed else ""}
     show(joined(rule.format(*each) for each in words.items()))
     tabs.popped("More settings", _DRAWER, lambda: _groups(bool(changed)), width="stretch")

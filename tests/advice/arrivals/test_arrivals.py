@@ -218,3 +218,27 @@ def test_the_runtime_that_serves_most_is_chosen() -> None:
 def test_numbers_out_of_their_limits_are_refused() -> None:
     with pytest.raises(InputError, match="--user-tps"):
         Request(user_tps=0.0)
+
+
+def test_users_who_pause_ask_as_often_as_is_stated() -> None:
+    # 16 users, 640 requests an hour: one of each in 16 x 3600 / 640 = 90 s
+    load = loaded(Request(users=16, requests_per_hour=640.0))
+    assert load.between == pytest.approx(90.0)
+    # a prompt of 100 tokens is read in 0.1 s, and 50 tokens are written in 0.5 s: the rest passes
+    assert load.pause == pytest.approx(89.4)
+    assert load.with_users(16).per_hour <= 640.0
+    assert loaded(Request(users=16)).pause == 0.0
+
+
+def test_users_who_ask_less_often_wait_no_longer() -> None:
+    waits = [
+        loaded(Request(users=16, requests_per_hour=rate)).with_users(16).first_p95
+        for rate in (100.0, 1000.0, 10_000.0)
+    ]
+    assert waits == sorted(waits)
+    assert waits[-1] <= loaded(Request(users=16)).with_users(16).first_p95 * 1.05
+
+
+def loaded(request: Request) -> ServerLoad:
+    """The load of a request on the server of these tests."""
+    return replace(served(), server=SERVER, lengths=SHORT, request=request)

@@ -1,12 +1,14 @@
-"""Demand: what requests at random times want of an option."""
+"""Demand: what users at the same time and requests at random times want of an option."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from advisor.advice.advise import answer
-from advisor.advice.table.demand import Demand, demand_of
+from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option
+from advisor.request import texts
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
 from advisor.request.wants import Wants
@@ -23,7 +25,7 @@ def at_sixteen(decode: float, first_token: float) -> Option:
     """An option that answers sixteen users at the same time."""
     kept = answer(Request(**SERVER, users=16).nouns()).advice.options[0]
     assert kept.speed is not None
-    speed = replace(kept.speed, decode=decode, first_token=first_token, waiting=0.0)
+    speed = replace(kept.speed, decode=decode, low=decode, first_token=first_token, waiting=0.0)
     return replace(kept, speed=speed)
 
 
@@ -64,8 +66,8 @@ def test_slower_than_reading_serves_nobody() -> None:
 
 def test_the_verdict_says_speed_and_first_word_of_requests() -> None:
     verdict = answer(Request(**SERVER, users=16, requests_per_hour=60).nouns()).advice.verdict
-    assert "60 requests an hour" in verdict
-    assert "tokens a second to each, the first word after" in verdict
+    assert "tokens a second to each of 16 users" in verdict
+    assert re.search(r"the first word after [\d.]+ seconds at 60 requests an hour", verdict)
 
 
 def test_a_limit_that_equals_the_usual_one_binds() -> None:
@@ -75,3 +77,22 @@ def test_a_limit_that_equals_the_usual_one_binds() -> None:
     open_one = Request(model="Qwen3-8B", gpu="RTX 3090")
     assert open_one.nouns().wants.user_tps is None
     assert (open_one.served_tps, open_one.served_within) == (20.0, 2.0)
+
+
+def test_users_and_how_often_they_ask_bind_together() -> None:
+    """Sixteen at once need their speed, and 2,000 prompts of 2 s an hour are more than an hour."""
+    assert demanded(requests_per_hour=10.0).crowd is Crowd.TEAM
+    assert demanded().crowd is Crowd.TEAM
+    assert demand_of(1.0, MoneyInputs(), Wants(requests_per_hour=10.0)).crowd is Crowd.RATE
+    often = demanded(requests_per_hour=2000.0)
+    assert "cannot keep up" in list(often.unmet_by(at_sixteen(20.0, 32.0)))
+
+
+def test_a_day_of_a_team_is_that_of_each_user() -> None:
+    """Forty answers of each of 25 are a thousand; what is stated is for all."""
+    asked = Request(model="Qwen3-8B", gpu="RTX 3090", users=25)
+    assert asked.nouns().money.replies_per_day == 25 * 40
+    assert replace(asked, replies_per_day=90.0).nouns().money.replies_per_day == 90
+    assert replace(asked, users=1).nouns().money.replies_per_day == MoneyInputs.replies_per_day
+    opened = texts.from_address({"model": "Qwen3-8B", "users": "25", "v": "2026-10"})
+    assert opened.request.nouns().money.replies_per_day == 40
