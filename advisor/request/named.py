@@ -6,7 +6,6 @@ from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.machine.catalog import GPUS
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
-from advisor.machine.names.words import patterns
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.resolve import ResolvedModel
@@ -25,12 +24,6 @@ def named_model(text: str, form: str | None = None, machine: str | None = None) 
         with suppress(UnknownName):
             raise InputError(_of_a_gpu(text[:80], GPUS.find(text).name, machine or "")) from error
         raise
-
-
-def owns_nothing(text: str | None) -> bool:
-    """Whether what somebody owns is said to be nothing."""
-    words = (text or "").strip(" .!").casefold()
-    return any(pattern.fullmatch(words) for pattern, _ in patterns("owns nothing"))
 
 
 def named_machine(name: str, spec: MachineSpec) -> Machine:

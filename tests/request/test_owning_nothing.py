@@ -18,10 +18,10 @@ WORDS = (
 
 @pytest.mark.parametrize("words", WORDS)
 def test_nothing_in_place_of_a_machine_is_owning_nothing(words) -> None:
-    asked = Request(model="Qwen3-8B", machine=words)
-    assert asked.nothing
-    assert asked.nowhere
-    assert replace(asked, machine=None, cards_owned=words).nothing
+    request = Request(model="Qwen3-8B", machine=words)
+    assert request.nothing
+    assert request.nowhere
+    assert replace(request, machine=None, cards_owned=words).nothing
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_it_is_answered_as_the_option_is() -> None:
 
 
 def test_it_passes_every_door() -> None:
-    asked = Request(model="Qwen3-8B", machine="nothing")
-    assert texts.from_address(texts.to_address(asked)).request.nothing
-    assert "nothing" in command_line.to_argv(asked)
+    request = Request(model="Qwen3-8B", machine="nothing")
+    assert texts.from_address(texts.to_address(request)).request.nothing
+    assert "nothing" in command_line.to_argv(request)
 
 
 def test_the_short_answer_judges_no_machine_that_nobody_has() -> None:

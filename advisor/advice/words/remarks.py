@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.estimates import read_there
-from advisor.advice.fleets import SLOTS, queues
 from advisor.advice.prices.price import used_value
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
@@ -52,7 +51,11 @@ def _load(advice: Comparison) -> Iterator[str]:
         f"{number(float(work.prompt))} tokens and answers of {number(float(work.output))}; "
         f"{number(day)} answers a day, {number(day / users)} of each."
     )
-    if is_bought(option) and users > SLOTS and not queues(option):
+    if not is_bought(option):
+        return
+    from advisor.advice.fleets import SLOTS, queues  # with simulations, loaded only for teams
+
+    if users > SLOTS and not queues(option):
         engine = option.speed.runtime if option.speed else "it"
         yield f"No run of so many users at once in {engine} is on record: try it with some first."
 

@@ -125,7 +125,8 @@ def _in_time(advice: Comparison) -> list[str]:
     """Work that is done in time, and an API beside a rent."""
     kept = _keep(advice.options[0])
     if advice.decision.beside is not None:
-        return [f"{kept} {_unless_texts_stay(advice.decision.beside)}", kept]
+        api = _unless_texts_stay(advice.decision.beside)
+        return [f"{kept} {api}", f"{KEEP} {api}", kept]
     return [f"{kept} Nothing needs to be bought.", "Nothing needs to be bought."]
 
 

@@ -90,9 +90,9 @@ def test_users_and_how_often_they_ask_bind_together() -> None:
 
 def test_a_day_of_a_team_is_that_of_each_user() -> None:
     """Forty answers of each of 25 are a thousand; what is stated is for all."""
-    asked = Request(model="Qwen3-8B", gpu="RTX 3090", users=25)
-    assert asked.nouns().money.replies_per_day == 25 * 40
-    assert replace(asked, replies_per_day=90.0).nouns().money.replies_per_day == 90
-    assert replace(asked, users=1).nouns().money.replies_per_day == MoneyInputs.replies_per_day
+    team = Request(model="Qwen3-8B", gpu="RTX 3090", users=25)
+    assert team.nouns().money.replies_per_day == 25 * 40
+    assert replace(team, replies_per_day=90.0).nouns().money.replies_per_day == 90
+    assert replace(team, users=1).nouns().money.replies_per_day == MoneyInputs.replies_per_day
     opened = texts.from_address({"model": "Qwen3-8B", "users": "25", "v": "2026-10"})
     assert opened.request.nouns().money.replies_per_day == 40
