@@ -13,6 +13,7 @@ from advisor.machine.machine import Form, Gpu, Machine
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
+CHECKED = INPUTS.of("money")  # inputs whose limits are checked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ class MoneyInputs:
     resale_counts: bool = False
 
     def __post_init__(self) -> None:
-        INPUTS.of("money").check(vars(self), shown_currency())
+        CHECKED.check(vars(self), shown_currency())
         INPUTS["own_price"].check_prices(self.own_price, shown_currency())
         INPUTS["own_rent"].check_prices(self.own_rent, shown_currency())
 

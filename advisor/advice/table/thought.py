@@ -5,16 +5,19 @@ from dataclasses import replace
 
 from advisor.advice.table.choice import Choice
 from advisor.advice.table.option import Option
+from advisor.request.money import MoneyInputs
 
 
 def without_thinking(options: Sequence[Option]) -> list[Option]:
     """Options, each without tokens of reasoning before its answers."""
-    kept = _off(options[0])
-    return [kept, *(replace(_off(option), kept=kept) for option in options[1:])]
+    # Most options share the inputs of money, which are checked whenever they are made.
+    shared = {id(option.use.money): option.use.money for option in options}
+    stopped = {key: replace(money, thinking_tokens=0.0) for key, money in shared.items()}
+    off = [_with_money(option, stopped[id(option.use.money)]) for option in options]
+    return [off[0], *(replace(option, kept=off[0]) for option in off[1:])]
 
 
-def _off(option: Option) -> Option:
-    money = replace(option.use.money, thinking_tokens=0.0)
+def _with_money(option: Option, money: MoneyInputs) -> Option:
     return replace(option, use=replace(option.use, money=money))
 
 

@@ -183,9 +183,10 @@ class Counted:
 
 
 def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some 400 machines take 24 estimates, unequal cards each their own and alone; another context
-    takes no time anew of the seven or more with all in GPUs, whose prompts and tokens each had one:
-    engines that too few run on a family of cards are not timed there.
+    """Some 400 machines take 24 estimates, unequal cards that divide a large model by their memory
+    each their own, and 15 where every card holds the model; another context takes no time anew of
+    the seven or more with all in GPUs, whose prompts and tokens each had one: engines that too few
+    run on a family of cards are not timed there.
     """
     stacked = Counted(stack.estimate)
     timed = Counted(estimate.schedule_seconds)
@@ -200,6 +201,9 @@ def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     timed.calls = 0
     advise(model, here, replace(new, context=7000))
     assert 0 < timed.calls <= first - 2 * 7
+    stacked.calls = 0
+    advise(catalog.model("Qwen3-8B", "Q4_K_M"), here, new)
+    assert 7 < stacked.calls <= 15
 
 
 def test_larger_rented_machines_take_no_estimates_of_their_own(
