@@ -50,8 +50,6 @@ def predicted(row: CacheRow, usual: float | None = None) -> float:
         return 100.0 * float(served_by_fixed(row.slots / row.experts))
     if usual is None:
         usual = unevenness(row.model)
-    else:
-        usual = usual
     if row.variety is None:
         variety = USUAL
     else:

@@ -166,11 +166,9 @@ def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
         return None
     if timed == READ:
         work = case.prompt
-    else:
-        work = case.work
-    if timed == READ:
         fresh = np.maximum(work.fresh, 1.0)
     else:
+        work = case.work
         fresh = 1.0
     return Timed(
         id=row.id,

@@ -233,6 +233,30 @@ def crowded(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
 
 
+def unchanged(tree: ast.Module) -> Iterator[int]:
+    """Lines of a function that assign a name to itself."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Assign) and ast.unparse(node).split(" = ")[0] == (
+                    ast.unparse(node.value)
+                ):
+                    yield node.lineno
+
+
+def asked_twice(tree: ast.Module) -> Iterator[int]:
+    """Lines of an `if` with two branches whose condition the one before it has as well."""
+    for node in ast.walk(tree):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if not isinstance(block, list):
+                continue
+            for first, second in pairwise(block):
+                whole = isinstance(first, ast.If) and isinstance(second, ast.If)
+                if whole and first.orelse and second.orelse:
+                    if ast.dump(first.test) == ast.dump(second.test):
+                        yield second.lineno
+
+
 def is_table(node: ast.expr | None) -> bool:
     """Whether an expression is a literal of several rows."""
     if isinstance(node, ast.Call):
@@ -268,6 +292,8 @@ def unformatted(path: Path, tree: ast.Module) -> list[int]:
     [
         pytest.param(lambda _path, tree: unlike_things(tree), id="one statement a line"),
         pytest.param(lambda _path, tree: crowded(tree), id="one condition an expression"),
+        pytest.param(lambda _path, tree: unchanged(tree), id="no name stays what it is"),
+        pytest.param(lambda _path, tree: asked_twice(tree), id="a condition once"),
         pytest.param(unformatted, id="the formatter skips tables alone"),
     ],
 )
@@ -280,6 +306,12 @@ def test_the_ruler_measures_what_it_says() -> None:
     packed = ast.parse("a, b = 1, 2\nlow, high = high, low\nx = 1 if a else 2 if b else 3\n")
     assert list(unlike_things(packed)) == [1]
     assert list(crowded(packed)) == [3]
+    twice = ast.parse(
+        "def f(a):\n    if a:\n        b = 1\n    else:\n        a = a\n"
+        "    if a:\n        c = 1\n    else:\n        c = 2\n    return c\n"
+    )
+    assert list(unchanged(twice)) == [5]
+    assert list(asked_twice(twice)) == [6]
     long = ast.parse('def f(a, b, c, d, *, e, g):\n    """Sum."""\n    return a\n')
     assert parameters_over(long) == 1
     assert statements(long) == 2  # the function and its return

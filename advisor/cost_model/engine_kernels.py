@@ -213,11 +213,9 @@ def launch_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
     family = generation(gpu)
     if kernels.prompt:
         attention = "attention_prompt_layer"
-    else:
-        attention = "attention_layer"
-    if kernels.prompt:
         indexer = "indexed_prompt_layer"
     else:
+        attention = "attention_layer"
         indexer = "indexed_layer"
     return (
         kernels.products_per_layer * load.layers * constants.value("dense_layer", family)

@@ -203,8 +203,6 @@ def _excess(name: str, cores: int, threads: int) -> str:
             return ThreadExcess.SLOWER_CORES
         if row.threads and cores == row.cores:
             every = row.threads
-        else:
-            every = every
     if threads == every:
         return ThreadExcess.HYPER_THREADS
     return ThreadExcess.PAST_CORES
@@ -318,9 +316,7 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec, row: HostRow | None) -> Gpu:
     channels = inputs.ram_channels or (row.memory_channels if row else None)
     rate = inputs.ram_mts or (row.memory_mts if row else None)
     peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
-    if inputs.ram_gbs is None:
-        peak = peak
-    else:
+    if inputs.ram_gbs is not None:
         peak = inputs.ram_gbs * GB
     if not gpu.of_ram or peak is None:
         return gpu

@@ -316,9 +316,7 @@ def _memory(root: Path) -> tuple[int, int]:
     available = int(seen.available)
     limit = memory_limit(root)
     left = memory_left(root)
-    if limit is None:
-        total = total
-    else:
+    if limit is not None:
         total = min(total, limit)
     return total, min(total, available if left is None else min(available, left))
 

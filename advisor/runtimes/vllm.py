@@ -127,11 +127,9 @@ def _with(
         at = location.device // division.tensor
         if location == Location.RAM:
             here = 1.0 - whole
-        else:
-            here = kept[at] / division.tensor
-        if location == Location.RAM:
             full = np.zeros_like(whole)
         else:
+            here = kept[at] / division.tensor
             full = groups[at] / division.tensor
         weights[location] = {
             group: here if not only_experts or group is Group.ROUTED_EXPERTS else full

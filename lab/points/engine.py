@@ -160,8 +160,6 @@ def under_load(row: engines.LoadCurveRow, slower: float | None = None) -> UnderL
         raise InputError(f"{row.id}: {answer.refusal or 'does not fit'}")
     if slower is None:
         slower = slowdown(row.source_url, row.gpu)
-    else:
-        slower = slower
     there = replace(
         there,
         passes=there.passes * slower,

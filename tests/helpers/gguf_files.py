@@ -30,11 +30,9 @@ def write(
         row = (*reversed(shape[1:]), shape[0] // block * packed)
         if kind is F32:
             dtype = np.dtype(np.float32)
-        else:
-            dtype = np.dtype(np.uint8)
-        if kind is F32:
             dimensions = tuple(reversed(shape))
         else:
+            dtype = np.dtype(np.uint8)
             dimensions = row
         writer.add_tensor_info(name, dimensions, dtype, size, kind)
     writer.write_header_to_file()

@@ -89,9 +89,7 @@ def questions(seed: str) -> Iterator[Request]:
             yield replace(request, machine=random.choice(UNIFIED))
             continue
         cards = random.choices(CARDS, k=random.choice((1, 1, 1, 2, 2, 3, 4)))
-        if random.random() < 0.6:
-            cards = cards
-        else:
+        if random.random() >= 0.6:
             cards = cards[:1] * len(cards)
         yield replace(
             request,

@@ -437,8 +437,6 @@ class Diagnosis:
         # a milder degree goes as far
         if share > 0:
             share = min(share, 1.0 / share)
-        else:
-            share = share
         explains = all(abs(distance(*pair)) <= 1 for pair in measured.beside(speeds))
         if not (explains or shown or (share >= PART and self._nearer(speeds))):
             return None

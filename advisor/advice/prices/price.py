@@ -38,8 +38,6 @@ class Price:
             total = self.usd + usd
         if self.note:
             note = f"{self.note}, {note}"
-        else:
-            note = note
         more = usd or 0.0
         low = None if self.low is None else self.low + more
         high = None if self.high is None else self.high + more

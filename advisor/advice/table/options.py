@@ -416,13 +416,9 @@ def _added(question: Question, machine: Machine, speed: Speed) -> Option:
         name += f", {len(machine.gpus)} in all"
         if _one_more(present, machine):
             topic = ONE_MORE
-        else:
-            topic = topic
     parts = parts_for(form, present, machine.gpus, slots(question.machine))
     if in_dock(form):
         name = f"{name} in a dock"
-    else:
-        name = name
     return purchase(question, OptionKind.ADD, name, machine, new, parts, speed, topic)
 
 
@@ -493,11 +489,9 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
             parts = parts_for(form, before, cards, slots(machine))
             if before:
                 kind = OptionKind.REPLACE
-            else:
-                kind = OptionKind.ADD
-            if before:
                 vendor = before[0].vendor
             else:
+                kind = OptionKind.ADD
                 vendor = ""
             if name == largest(question.for_sale, vendor):
                 topic = LARGEST

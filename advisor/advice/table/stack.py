@@ -145,9 +145,7 @@ class Answered:
 def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
     """Estimates of the wanted machines of a kind on which the model may fit and be fast enough."""
     bound = run.runtime.bound(kind.machine)
-    if bound is kind.machine:
-        kind = kind
-    else:
+    if bound is not kind.machine:
         kind = replace(kind, machine=bound)
     needed = wanted & _possible(kind, run, least)
     if not needed.any():

@@ -82,9 +82,7 @@ def understood(row: PublishedRow) -> Case:
         build=run_settings.build(row),
         replicas=float(run_settings.replicas(row)),
     )
-    if runtime.computes_in_ram:
-        case = case
-    else:
+    if not runtime.computes_in_ram:
         case = batched(row, case)
     return replace(case, notes=tuple(row.notes))
 

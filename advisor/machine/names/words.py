@@ -138,8 +138,6 @@ def spelled_out(text: str) -> str:
         machine = texts("hardware/mac_identifiers.csv", "identifier", "machine").get(identifier)
         if machine:
             text = text.replace(identifier, plain(machine))
-        else:
-            text = text
     if any_of("of instances").search(text):
         rented = whole_words("rented")
     else:

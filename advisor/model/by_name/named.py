@@ -107,8 +107,6 @@ def _meant(text: str) -> Named:
         raise UnknownModel(text, close_models(name) if read_as is None else (read_as.name,))
     if isinstance(read_as, HubRow):
         read_as = _counted(name, read_as)
-    else:
-        read_as = read_as
     in_full = not name.publisher and "".join(name.tokens[:1]) in text.casefold()
     as_known = name.tokens in {names.take_apart(known).tokens for known in spellings_of(read_as)}
     return Named(row=read_as, taken_as="" if in_full and as_known else read_as.name)

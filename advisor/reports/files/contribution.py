@@ -78,8 +78,6 @@ def _row(document: ReportDocument, result: MeasuredResult) -> dict[str, str]:
         gpu = ""
         if category == "partial":
             category = "cpu"
-        else:
-            category = category
     processor = request.get("processor", "")
     notes = (
         result.source,

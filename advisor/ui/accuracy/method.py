@@ -184,8 +184,6 @@ def _hop(part: str, speed: Quantity | None) -> Markup:
     origin = ", ".join(filter(None, (speed.kind.value, speed.source, speed.date)))
     if speed.kind is Provenance.ASSUMED:
         origin = "assumed, not measured"
-    else:
-        origin = origin
     return block("oa-hop", term(rate(float(speed.value)), f"{part}: {origin}"), "span")
 
 

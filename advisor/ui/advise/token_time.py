@@ -212,9 +212,7 @@ def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable
     if speed < PROMISED:
         needed = page_cache_for(estimate, PROMISED)
         takes = "no page cache reaches that here"
-        if needed is None:
-            takes = takes
-        else:
+        if needed is not None:
             takes = f"that takes {memory(needed)} of the file in RAM"
         yield f"Articles promise {PROMISED} tokens/s from a drive; {takes}."
 

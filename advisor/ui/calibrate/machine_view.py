@@ -293,8 +293,6 @@ def _verdict(
         text = f"{', '.join(parts[:-1])} and {parts[-1]}"
     if text.startswith("its"):
         text = f"reads {text}"
-    else:
-        text = text
     ram = latest.get("ram_read")
     mark = marks.get("ram_read")
     if ram is None or mark is None:

@@ -534,11 +534,9 @@ def _options(kind: OfferKind) -> None:
     level = _level(best)
     if best.speed:
         speed = f" {number(best.decode)} tokens a second, {level}."
-    else:
-        speed = ""
-    if best.speed:
         tone = placements.tone(level)
     else:
+        speed = ""
         tone = "partly"
     first = f"Cheapest {what}: {plain(ways.spelled(best))}{',' if speed else '.'}"
     show(heading(first, speed, f"oa-{tone}-text"))

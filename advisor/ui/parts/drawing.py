@@ -270,11 +270,9 @@ def _words(chart: LineChart, across: Scale, up: Scale, high: float | None) -> It
             at = across.place(line.x[-1])
             height = up.place(line.y[-1])
             falls = len(line.y) > 1 and line.y[-1] <= line.y[-2]
-            if falls or any(abs(height - other) < ROW for other in names):
-                if height > 2 * ROW:
-                    height = height - 1.3 * ROW
-                else:
-                    height = height
+            crowded = falls or any(abs(height - other) < ROW for other in names)
+            if crowded and height > 2 * ROW:
+                height = height - 1.3 * ROW
             names.append(height)
             taken.append((at, height))
             yield words_at(at, height, line.name, "oa-end", palette().series[line.colour])

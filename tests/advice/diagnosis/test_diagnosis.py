@@ -136,11 +136,9 @@ def measured_as(name: str, factor: float, prompt: float | None = None) -> Diagno
     assert estimate.prefill is not None
     if prompt is None:
         read = None
-    else:
-        read = prompt * float(estimate.prefill.value)
-    if prompt is None:
         tokens = None
     else:
+        read = prompt * float(estimate.prefill.value)
         tokens = float(estimate.work.prompt)
     return diagnose(
         estimate, Measured(decode=factor * decode(estimate), prompt=read, prompt_tokens=tokens)

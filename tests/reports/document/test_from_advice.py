@@ -45,8 +45,6 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     chosen = catalog.model(model, "Q4_K_M")
     if name:
         chosen = replace(chosen, name=name)
-    else:
-        chosen = chosen
     here = machine(MachineSpec(**text))
     work = Workload()
     money = MoneyInputs()

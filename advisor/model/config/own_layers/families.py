@@ -405,8 +405,6 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
         mixing = attention(replace(facts, layer_pattern="F" if full else "L"), at)
         if full:
             mixing = _block_index(config, mixing, facts, at)
-        else:
-            mixing = mixing
         mixing = mixing.beside(*_mixed_streams(config, facts, at))
         if at + 1 in tables:
             mixing = mixing.beside(*_ngram_reader(config, facts, at))
