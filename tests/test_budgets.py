@@ -250,11 +250,11 @@ def asked_twice(tree: ast.Module) -> Iterator[int]:
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if not isinstance(block, list):
                 continue
+            whole = [node for node in block if isinstance(node, ast.If) and node.orelse]
             for first, second in pairwise(block):
-                whole = isinstance(first, ast.If) and isinstance(second, ast.If)
-                if whole and first.orelse and second.orelse:
-                    if ast.dump(first.test) == ast.dump(second.test):
-                        yield second.lineno
+                alike = first in whole and second in whole
+                if alike and ast.dump(first.test) == ast.dump(second.test):
+                    yield second.lineno
 
 
 def is_table(node: ast.expr | None) -> bool:

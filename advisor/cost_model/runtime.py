@@ -84,6 +84,8 @@ class Runtime:
     # upper bound on the weights of layers that the GPUs hold beside the cache of one user; None for
     # all of their memory [B]
     room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None
+    # number of layers on each of unequal cards, empty for equal parts; None where all are alike
+    stages: Callable[[Model, Machine], tuple[int, ...]] | None = None
     # model in the files that its makers publish, where these are of another size than the format's;
     # None where they are not
     own_files: Callable[[Model], Model] | None = None

@@ -32,7 +32,14 @@ from advisor.model.architecture import Group
 from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.parallelism import GpuGroup, cache_share, exchanges, parallel, several
+from advisor.runtimes.parallelism import (
+    GpuGroup,
+    cache_share,
+    exchanges,
+    parallel,
+    several,
+    stages_by_memory,
+)
 from advisor.runtimes.serving import held_load, served
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
@@ -213,6 +220,7 @@ KTRANSFORMERS = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    stages=stages_by_memory,
     computes_in_ram=True,
     quantized_kv_type="fp8",
     mainstream=False,

@@ -44,6 +44,7 @@ from advisor.runtimes.parallelism import (
     is_prompt,
     parallel,
     share_of_users,
+    stages_by_memory,
     state_work,
 )
 from advisor.runtimes.weight_streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
@@ -212,6 +213,7 @@ def engine(
         quantized_kv_type="fp8",
         setup=setup if install else None,
         **{"place": place, **fields},
+        stages=stages_by_memory,
     )
 
 

@@ -46,7 +46,6 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import taken_format
 from advisor.runtimes.llama_cpp.passes import link_shortfall
-from advisor.runtimes.parallelism import stages_by_memory
 from advisor.units import Array
 
 
@@ -475,16 +474,17 @@ class Stack:
                 for parts, alone in self._parts
             )
             self._numbers[key] = self._well_filled(numbers) if counts else numbers
-        if run.runtime.takes_layers:
+        if run.runtime.stages is None:
             return self._numbers[key]
-        return self._by_stages(self._numbers[key], run)
+        model, _ = run.beside_machines
+        stages = {at: run.runtime.stages(model, self.every[at]) for at in self._unequal}
+        return self._by_stages(self._numbers[key], stages)
 
-    def _by_stages(self, numbers: Index, run: Run) -> Index:
+    @staticmethod
+    def _by_stages(numbers: Index, stages: Mapping[int, tuple[int, ...]]) -> Index:
         """Kinds whose unequal cards hold the same numbers of layers, out of kinds by other
         properties.
         """
-        model, _ = run.beside_machines
-        stages = {at: stages_by_memory(model, self.every[at]) for at in self._unequal}
         if not any(stages.values()):
             return numbers
         return _numbered((number, stages.get(at)) for at, number in enumerate(numbers.tolist()))
