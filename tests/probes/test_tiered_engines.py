@@ -78,3 +78,38 @@ def test_a_bench_of_maya_and_its_log_are_read() -> None:
     )
     (logged,) = read(MAYA_LOG)
     assert (logged.decode, logged.prompt) == (20.0, 413.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "decode", "tokens", "prompt_tokens", "first"),
+    [
+        # JustVugg/colibri, issues 605, 93 and 31
+        (
+            "[PLAN] RAM 48.3 GB\nprefill 14 tokens in 19.94s | decode 32 tokens in 69.09s "
+            "(0.46 tok/s) | expert hit rate 44.8% (pin 15.2% + lru 29.6%) | RSS 39.53 GB",
+            0.46,
+            32,
+            14,
+            19.94,
+        ),
+        (
+            "32 tokens in 153.59s (0.21 tok/s) | expert hit-rate 31.0% | RSS 34.20 GB\n"
+            "speculation: 2.29 tokens/forward (14 fw for 32 tok) | MTP acceptance 40% (17/42)",
+            0.21,
+            32,
+            None,
+            None,
+        ),
+        ("64 token in 228.22s (0.28 tok/s)", 0.28, 64, None, None),
+    ],
+)
+def test_an_answer_s_line_of_colibri_is_read(
+    line: str,
+    decode: float,
+    tokens: int,
+    prompt_tokens: int | None,
+    first: float | None,
+) -> None:
+    (run,) = read(line)
+    assert (run.runtime, run.decode, run.output_tokens) == ("colibri", decode, tokens)
+    assert (run.prompt_tokens, run.first_token) == (prompt_tokens, first)
