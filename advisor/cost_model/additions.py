@@ -7,6 +7,8 @@ few slow cores takes, by patterns of the names of processors, and of GPUs on suc
 A type of the cache may have no fast kernel: a packed cache is smaller, but where a backend has no
 kernel that reads a type, attention unpacks it anew for each token, or the processor computes it.
 Each row of data/runtimes/cache_kernels.csv says how many times slower that was measured.
+
+An encoder reads the images of a prompt before the model does.
 """
 
 import re
@@ -18,6 +20,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import Workload
@@ -65,6 +68,31 @@ def with_launches(time: StepTime | None, layers: Array, cost: float) -> StepTime
     further = cost * np.asarray(layers, dtype=float)
     parts = dict(time.parts)
     parts[FixedTime.LAYERS] = parts.get(FixedTime.LAYERS, 0.0) + further
+    return replace(time, total=time.total + further, parts=parts)
+
+
+def with_images(
+    time: StepTime | None, model: Model, work: Workload, machine: Machine, constants: Constants
+) -> StepTime | None:
+    """Time of a prompt with that of the encoder, which reads its images first.
+
+    t = 2 N p users / (share C), N weights of the encoder, p patches of all images
+
+    On a GPU C is its peak of 16-bit operations, on a processor that of its cores; attention between
+    patches is left out.
+    """
+    if time is None or not work.image_patches or not model.architecture.tower:
+        return time
+    flops = 2.0 * model.architecture.tower * work.image_patches * np.asarray(work.users, float)
+    if machine.gpus:
+        gpu = machine.gpus[0]
+        rate = constants.value("gpu_flop_share", gpu.lookup_family) * gpu.peak_16_bit
+        route = Route.RESIDENT
+    else:
+        rate = machine.host.cores * constants.value("core_flops", matrices(machine.host))
+        route = Route.IN_PLACE
+    further = flops / rate
+    parts = {**time.parts, route: time.parts.get(route, 0.0) + further}
     return replace(time, total=time.total + further, parts=parts)
 
 

@@ -18,6 +18,7 @@ from advisor.cost_model.additions import (
     slow_kernel,
     slowed_prompt,
     slowed_step,
+    with_images,
     with_launches,
 )
 from advisor.cost_model.arrangement import Arrangement
@@ -228,8 +229,11 @@ class Estimate:
     def _prompt(self) -> StepTime | None:
         """Time of the prompt without the correction by known runs."""
         if self.phases:
-            time = self._timed(self.phases.prefill)
-            return slowed_prompt(time, (self.single or self).work, self.slow_cache)
+            copy = self.single or self
+            time = slowed_prompt(self._timed(self.phases.prefill), copy.work, self.slow_cache)
+            if self.constants is not None and copy.work.image_patches:
+                return with_images(time, self.model, copy.work, copy.machine, self.constants)
+            return time
         return None
 
     @lazy

@@ -95,6 +95,8 @@ class Workload:
         prompt: prompt length, cached part included [tokens].
         output: generated tokens [tokens].
         cached: part of the prompt whose keys and values are in the cache already [tokens].
+        images: images of the prompt, whose tokens count with it.
+        image_patches: patches of these images that the model's encoder reads, of all together.
         context: size of the allocated cache, per user [tokens].
         users: sequences decoded together.
         kv_type: format of the cache, a key of `Model.KV_BYTES_PER_VALUE`.
@@ -121,6 +123,8 @@ class Workload:
     prompt: Array = 512
     output: Array = 256
     cached: Array = 0
+    images: int = 0
+    image_patches: float = 0.0
     context: Array = 8192
     users: Array = 1
     kv_type: str = "f16"
@@ -262,6 +266,12 @@ class Workload:
     def fresh(self) -> Array:
         """Prompt tokens that must be computed [tokens]."""
         return np.maximum(self.prompt - self.cached, 0)
+
+    def encoder_bytes(self, model: Model) -> float:
+        """Memory of an encoder whose file is loaded beside the model's, for images alone [B]."""
+        if self.images:
+            return model.encoder_file
+        return 0.0
 
     def check_heads(self, model: Model) -> None:
         """Check that a model has the layers that draft tokens; engines without them stop.

@@ -412,6 +412,13 @@ class Model:
         return self.published_as.rpartition("/")[2].replace(":", "-").replace(" ", "-")
 
     @property
+    def encoder_file(self) -> float:
+        """Size of the file of its encoder of images, where its own holds none (mmproj) [B]."""
+        if holds_tower(self.format):
+            return 0.0
+        return TOWER_BYTES * self.architecture.tower
+
+    @property
     def gguf_file(self) -> str:
         """Name of a GGUF file of the model."""
         return f"{self.file_stem}-{self.format}.gguf"

@@ -34,6 +34,7 @@ from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.permission import LONGEST_SHOWN
 from advisor.request import known_speed
+from advisor.request.images import NO_IMAGES, Images, images_of
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, currency_of, in_usd, rate_note
 from advisor.request.named import named_machine, named_model
@@ -104,6 +105,9 @@ class Request:
     prompt: Array = Workload.prompt
     cached: Array = Workload.cached
     cached_share: float | None = None
+    images: int = Workload.images
+    image_size: str | None = None
+    image_tokens: float | None = None
     output: Array = Workload.output
     users: Array = Workload.users
     kv_type: str | None = None
@@ -436,6 +440,7 @@ class Nouns:
         told = []
         if self.request.runtime and (row := runtime_row(self.request.runtime)):
             told.append(row.taken_as)
+        told += self.images.notes
         if self.session is None:
             told.append(self.work.grown_note(self._reply))
         if self.request.model:
@@ -463,9 +468,23 @@ class Nouns:
             yield f"{name} has experts: --cpu-moe, not --cpu-ffn, puts those into RAM."
 
     @lazy
+    def images(self) -> Images:
+        """Images of the prompt, as the model's processor cuts them."""
+        request = self.request
+        model = None
+        if not request.images:
+            return NO_IMAGES
+        if self.given or request.model:
+            model = self.model
+        return images_of(model, request.images, request.image_size, request.image_tokens)
+
+    @lazy
     def session(self) -> AgentSession | None:
-        """Session of an agent; None for a single reply."""
-        return session_of(vars(self.request), DEFAULTS)
+        """Session of an agent, with its images in the first prompt; None for a single reply."""
+        session = session_of(vars(self.request), DEFAULTS)
+        if session is None or not self.images.count:
+            return session
+        return replace(session, first=session.first + self.images.tokens)
 
     @lazy
     def work(self) -> Workload:
@@ -482,12 +501,14 @@ class Nouns:
         """Request as it is stated; the cached share of a session is of what went before."""
         request = self.request
         cached: Any = request.cached
+        prompt: Any = request.prompt + self.images.tokens
         if request.cached_share is not None and self.session is None:
-            prompt: Any = request.prompt
             cached = cached_tokens(prompt, cached, request.cached_share)
         return _as(
             Workload,
             request,
+            prompt=prompt,
+            image_patches=self.images.patches,
             cached=cached,
             kv_type=(request.kv_type or Workload.kv_type).lower(),
             **self._drafted,

@@ -34,22 +34,24 @@ def command(
 
     `source` is the option that names the weights, where it is not the one of `weights`.
     """
-    named = source or weights(model)
+    named = source or weights(model, images=bool(work.images))
     line = " ".join([f"llama-server {named}", *arguments(model, placement, machine, work)])
     return with_workers(bound(line, machine), placement, machine)
 
 
-def weights(model: Model) -> str:
+def weights(model: Model, *, images: bool = False) -> str:
     """Option that names the weights: a repository that is downloaded once, or a file where none is
     known.
 
-    With a repository llama-server also loads the tower for images, which no estimate counts, unless
-    it is told not to (server README: `--no-mmproj`).
+    With a repository llama-server also loads the encoder of images, which counts for prompts with
+    images alone, unless it is told not to (server README: `--no-mmproj`); a file's encoder is
+    another file (`--mmproj`).
     """
     source = catalog.Download.of_gguf(model)
     if source:
-        return f"-hf {source} --no-mmproj"
-    return f"-m {shlex.quote(model.gguf_file)}"
+        return f"-hf {source}" if images else f"-hf {source} --no-mmproj"
+    encoder = f" --mmproj {shlex.quote(f'mmproj-{model.file_stem}.gguf')}" if images else ""
+    return f"-m {shlex.quote(model.gguf_file)}{encoder}"
 
 
 def repository_tag(model: Model) -> str:

@@ -161,14 +161,14 @@ def _placed(
         working = gpu_buffer(model, machine, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
-        last = head * model.output + drafting_context(model, work)
+        last = head * model.output + _beside(model, work)
         for device, part in enumerate(over_gpus(machine, on_gpu, held, last)):
             there = {group: share * (part > 0) for group, share in kept.items()}
             weights[Location.vram(device)] = {**all_of(part), **there}
             kv[Location.vram(device)] = cached_on_gpu * (part > 0)
             buffers[Location.vram(device)] = working
     for place, share in _last_memory(machine).items():
-        buffers[place] = buffers[place] + share * drafting_context(model, work)
+        buffers[place] = buffers[place] + share * _beside(model, work)
         if machine.gpus:
             output[place] = share * head
     return Placement(
@@ -300,7 +300,7 @@ def gpu_budget(
         computing = compute_buffer(model.architecture, work)
     taken = FIT_MARGIN + gpu_buffer(model, machine, work, 1.0, computing)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
-    total = total - drafting_context(model, work)
+    total = total - _beside(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))
 
@@ -317,6 +317,11 @@ def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
     budget = gpu_budget(model, machine, work) - model.output
     layers = layers_that_fit(model.layer_bytes + cache, budget)
     return np.where(layers >= model.layers, 0.0, layers)
+
+
+def _beside(model: Model, work: Workload) -> Array:
+    """Memory of what a server loads beside a model: its drafter, its encoder of images [B]."""
+    return drafting_context(model, work) + work.encoder_bytes(model)
 
 
 def gpu_buffer(
@@ -451,7 +456,7 @@ def command_divided(model: Model, placement: Placement, machine: Machine, work: 
         divided if option.startswith("-sm layer ") else option
         for option in arguments(model, placement, machine, work)
     )
-    return " ".join([f"llama-server {weights(model)}", *options])
+    return " ".join([f"llama-server {weights(model, images=bool(work.images))}", *options])
 
 
 LLAMA_CPP_TENSOR = variant(

@@ -108,10 +108,10 @@ def test_a_branch_of_the_hub_states_its_bits_and_a_name_without_bits_is_told() -
     [("IQ3_KL", 4.0), ("IQ2_BN", 2.0), ("IQ2_BN_R4", 2.0), ("Q6_0", 6.5), ("Q8_KV", 8.0)],
 )
 def test_formats_of_ik_llama_count_as_the_nearest_and_say_so(text: str, bits: float) -> None:
-    found = resolve.find("Qwen3-8B", text)
+    resolved = resolve.find("Qwen3-8B", text)
     counted = [
         tensor.bits_per_weight
-        for tensor in Format.named(found.model.format).tensor_types(found.model.architecture)
+        for tensor in Format.named(resolved.model.format).tensor_types(resolved.model.architecture)
     ]
     assert min(abs(size / bits - 1) for size in counted) < 0.13
-    assert [note for note in found.notes if f"Format {text} is taken as" in note]
+    assert [note for note in resolved.notes if f"Format {text} is taken as" in note]
