@@ -48,10 +48,14 @@ def weights(model: Model, *, images: bool = False) -> str:
     another file (`--mmproj`).
     """
     source = catalog.Download.of_gguf(model)
+    file = f"-m {shlex.quote(model.gguf_file)}"
+    if source and images:
+        return f"-hf {source}"
     if source:
-        return f"-hf {source}" if images else f"-hf {source} --no-mmproj"
-    encoder = f" --mmproj {shlex.quote(f'mmproj-{model.file_stem}.gguf')}" if images else ""
-    return f"-m {shlex.quote(model.gguf_file)}{encoder}"
+        return f"-hf {source} --no-mmproj"
+    if images:
+        return f"{file} --mmproj {shlex.quote(f'mmproj-{model.file_stem}.gguf')}"
+    return file
 
 
 def repository_tag(model: Model) -> str:
