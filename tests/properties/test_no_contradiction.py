@@ -1,4 +1,5 @@
-"""Sentences, tables and records of one answer agree, over random questions drawn with a seed.
+"""Sentences, tables, records, short form and page of one answer agree, over random questions drawn
+with a seed.
 
 `ADVISOR_FUZZ=300 pytest tests/properties/test_no_contradiction.py` asks more of them.
 """
@@ -10,12 +11,15 @@ import re
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from html import unescape
 from io import StringIO
 from typing import Any
 
 import pytest
+from ui_app import app, page_text
 
 from advisor.cli.main import main
+from advisor.request.texts import from_texts, to_address
 from advisor.units import number
 
 COUNT = int(os.environ.get("ADVISOR_FUZZ", "12"))
@@ -54,6 +58,8 @@ class Told:
     words: tuple[str, ...]
     record: dict[str, Any]
     text: str
+    short: dict[str, Any]
+    lines: tuple[str, ...]  # of the short form as it is printed
 
     @property
     def first(self) -> str:
@@ -89,7 +95,16 @@ def answered() -> Iterator[Told]:
         words = question_of(seed)
         code, record = printed("advise", *words, "--json")
         if code == 0:
-            yield Told(words, json.loads(record), printed("advise", *words)[1])
+            stated = dict(zip(words[::2], words[1::2], strict=True))
+            named = (stated.pop("--machine"), stated.pop("--model"))
+            brief = ("short", *named, *(word for pair in stated.items() for word in pair))
+            yield Told(
+                words=words,
+                record=json.loads(record),
+                text=printed("advise", *words)[1],
+                short=json.loads(printed(*brief, "--json")[1]),
+                lines=tuple(printed(*brief)[1].splitlines()),
+            )
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +174,55 @@ def test_no_free_step_changes_nothing(answers: list[Told]) -> None:
 def test_memory_is_told_in_one_unit(answers: list[Told]) -> None:
     for told in answers:
         assert not re.search(r"\b[GM]iB\b", told.text), told.words
+
+
+def test_the_short_form_says_what_the_whole_answer_says(answers: list[Told]) -> None:
+    for told in answers:
+        short = told.short
+        assert short["verdict"] == told.record["verdict"], told.words
+        assert (short["decode_tps"] or None) == (told.kept["decode_tps"] or None), told.words
+        counts = f"{len(told.record['estimates'])} placements and {len(told.record['options'])} "
+        assert any(counts in line for line in told.lines), told.words
+        if short["decode_tps"]:
+            assert f" {number(short['decode_tps'])} tokens/s" in told.lines[0], told.words
+
+
+def test_purchases_and_apis_of_the_short_form_stand_in_the_table(answers: list[Told]) -> None:
+    for told in answers:
+        speeds = {number(row["decode_tps"]) for row in told.record["options"] if row["decode_tps"]}
+        prices = {row["upfront_usd"] for row in told.record["options"]}
+        for way in told.short["ways"]:
+            if way["kind"] not in ("buy", "api"):
+                continue
+            assert not way["decode_tps"] or number(way["decode_tps"]) in speeds, told.words
+            assert way["upfront_usd"] is None or way["upfront_usd"] in prices, told.words
+
+
+ON_PAGE = 3
+"""Questions whose page is opened; each takes as long as ten on the command line."""
+NAMES = {"quant": "format"}
+"""Inputs whose option has another name."""
+
+
+def page_words(words: tuple[str, ...]) -> str:
+    """Words of the page that a link with a question's inputs opens."""
+    stated = {
+        NAMES.get(name[2:], name[2:].replace("-", "_")): value
+        for name, value in zip(words[::2], words[1::2], strict=True)
+    }
+    page = app(**to_address(from_texts(stated)))
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page_text(page))).split())
+
+
+def plain_words(text: str) -> str:
+    """Letters and digits of a text alone, in lower case."""
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def test_the_page_says_what_the_command_line_says(answers: list[Told]) -> None:
+    for told in answers[:ON_PAGE]:
+        page = page_words(told.words)
+        for line in told.record["verdict"].splitlines()[:2]:  # what is counted stands below
+            assert plain_words(line) in plain_words(page), told.words
+        if told.kept["decode_tps"]:
+            assert f"{number(told.kept['decode_tps'])} tokens a second" in page, told.words
