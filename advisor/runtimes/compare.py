@@ -51,14 +51,17 @@ def _in_runtime(
     copies = list(_copies(stored, machine, work, runtime, settings))
     copied = {answer.arrangement.groups[0] for answer in copies if answer.arrangement}
     parts = [*copies]
+    resident = [answer for answer in whole if _in_gpus(answer)]
+    outside = [answer.strategy for answer in whole if not _in_gpus(answer)]
+    held_by_all = any(bool(answer.fits) for answer in resident)
     for arrangement in fewer(machine):
         part = arrangement.part
-        tried = [answer.strategy for answer in whole if _worth_trying(answer, whole, part)]
+        tried = [answer.strategy for answer in resident if _may_hold(answer, part)]
         if arrangement.groups[0] in copied:
-            tried = [
-                strategy for strategy in tried if strategy is not PlacementStrategy.GPU_RESIDENT
-            ]
+            tried = []
         estimates = _as_one(stored, part, work, runtime, settings, tried)
+        if not held_by_all or any(map(_nearly_held, estimates)):
+            estimates += _as_one(stored, part, work, runtime, settings, outside)
         parts += [replace(answer, arrangement=arrangement) for answer in estimates]
     return [
         best_arranged(answer, (part for part in parts if part.strategy is answer.strategy))
@@ -70,15 +73,18 @@ def _in_gpus(estimate: Estimate) -> bool:
     return estimate.strategy is PlacementStrategy.GPU_RESIDENT
 
 
-def _worth_trying(estimate: Estimate, whole: Iterable[Estimate], part: Machine) -> bool:
-    """Whether a placement may be better with fewer GPUs.
+def _may_hold(estimate: Estimate, part: Machine) -> bool:
+    """Whether fewer GPUs could hold the model of an estimate."""
+    return estimate.strategy.could_hold(estimate.model, part)
 
-    It may where the part could hold the model, and, for a placement outside the GPUs, where all of
-    them cannot hold it.
+
+def _nearly_held(estimate: Estimate) -> bool:
+    """Whether GPUs with room for the weights have none for the rest.
+
+    The little that lies outside them can cost less than further GPUs: vLLM shares the layers of
+    four cards, while five take turns, for they do not divide the heads.
     """
-    if _in_gpus(estimate):
-        return estimate.strategy.could_hold(estimate.model, part)
-    return not any(_in_gpus(answer) and bool(answer.fits) for answer in whole)
+    return not estimate.refusal and not bool(estimate.fits)
 
 
 def _is_sweep(estimate: Estimate) -> bool:

@@ -370,3 +370,21 @@ def test_the_answer_names_the_arrangement() -> None:
     assert words in both.caveats
     single = answer(Request(model="Qwen3-4B", gpu="RTX 5090", ram_gb=64, users=16).nouns())
     assert not any("side by side" in caveat for caveat in single.caveats)
+
+
+def test_fewer_cards_that_lack_a_little_are_tried_beside_all_that_hold_the_model() -> None:
+    """vLLM shares layers among four cards; the 64 heads cannot be divided by five, which take
+    turns. Four lack a little of gpt-oss-120b, which is copied to them in each step.
+    """
+    model = catalog.model("gpt-oss-120b", "Q4_K_M")
+    outside = PlacementStrategy.CPU_OFFLOAD
+
+    def offloaded(count: int) -> Estimate:
+        every = compare(model, cards(f"{count}x Arc A770", 128), Workload(), runtimes=(VLLM,))
+        return next(each for each in every if each.strategy is outside)
+
+    four = offloaded(4)
+    five = offloaded(5)
+    assert five.arrangement is not None
+    assert "4 of 5 GPUs" in five.format_note
+    assert float(five.decode_tps) == pytest.approx(float(four.decode_tps))
