@@ -83,6 +83,13 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, tuple) and all(map(_is_text, value))
 
 
+def wanted_text(value: object) -> str:
+    """Words on the text that is due in place of a value; a number needs quotes to be one."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f'text: write "{str(value)[:LONGEST_SHOWN]}" in quotes'
+    return "text"
+
+
 WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
     Kind.NAME: (_is_text, "text"),
     Kind.NUMBER: (_is_sweep, "a number"),
@@ -171,7 +178,9 @@ class Input:
     def wanted(self, value: Any) -> str:
         """Words on the values that are allowed; empty for an allowed or open value."""
         holds, words = WANTED[Kind(self.kind)]
-        return "" if value is None or holds(value) else words
+        if value is None or holds(value):
+            return ""
+        return wanted_text(value) if self.kind == Kind.NAME else words
 
     def check_length(self, value: Any) -> None:
         """Check the length of a text, or of a list of values.

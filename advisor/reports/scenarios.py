@@ -28,7 +28,7 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import keep
 from advisor.advice.task import task_of
-from advisor.catalog.inputs import INPUTS
+from advisor.catalog.inputs import INPUTS, wanted_text
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError, UnknownName
@@ -305,7 +305,7 @@ def _number(text: str) -> float:
 
 def _model(entry: object, where: str) -> dict[str, Any]:
     """Inputs of an entry of `models`: a name, or keys with values."""
-    values = {"name": entry} if isinstance(entry, str) else entry
+    values = {"name": entry} if isinstance(entry, str | int | float) else entry
     inputs = dict(_keys(values, ("name", *INPUTS), where))
     if "name" not in inputs and "model" not in inputs:
         raise InputError(f"{where} names no model; give its name.")
@@ -321,7 +321,7 @@ def _machine(
     entry: object, where: str, everywhere: tuple[Promise, ...]
 ) -> tuple[str, dict[str, Any], tuple[Promise, ...]]:
     """Name, inputs and promises of an entry of `machines`: a name, or keys with values."""
-    values = {"machine": entry} if isinstance(entry, str) else entry
+    values = {"machine": entry} if isinstance(entry, str | int | float) else entry
     keys = _keys(values, ("name", "conditions", "promises", *INPUTS), where)
     promised = tuple(_promises(keys, f"{where}."))
     parts = _stated({key: keys[key] for key in keys if key in INPUTS}, where)
@@ -336,7 +336,7 @@ def _machine(
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{where} is {str(value)[:80]!r}; it should be text.")
+        raise InputError(f"{where} is {str(value)[:80]!r}; it should be {wanted_text(value)}.")
     if len(value) > UnknownName.LONGEST:
         raise InputError(
             f"{where} has {len(value):,} letters; at most {UnknownName.LONGEST} are read."

@@ -153,7 +153,11 @@ def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> Non
         ({"models": []}, "models is '[]'; it should be a list with entries"),
         ({"models": "Llama-3.1-8B"}, "models is 'Llama-3.1-8B'"),
         ({"models": [{"format": "Q4_K_M"}]}, "models[0]"),
-        ({"models": [{"name": 8}]}, "models[0].name is '8'; it should be text"),
+        (
+            {"models": [{"name": 8}]},
+            "models[0].name is '8'; it should be text: write \"8\" in quotes",
+        ),
+        ({"models": [8]}, "models[0].name is '8'; it should be text: write \"8\" in quotes"),
         ({"machines": [{"gpu": "RTX 4090", "ram": 64}]}, "did you mean ram_gb"),
         (
             {"machines": [{"ram_gb": "lots"}]},
@@ -162,7 +166,15 @@ def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> Non
         ({"machines": [{"ram_gb": -1}]}, "machines[0]: RAM (--ram-gb) is -1; allowed is"),
         ({"machines": [{"gpu": "RTX 4909"}]}, "Did you mean RTX 4090"),
         ({"machines": ["mine"]}, "machines[0]: No machine is called 'mine'"),
-        ({"machines": [8]}, "machines[0] is '8'; it should be keys with values"),
+        (
+            {"machines": [4090]},
+            "machines[0].machine is '4090'; it should be text: write \"4090\" in",
+        ),
+        (
+            {"machines": [{"gpu": 4090}]},
+            "gpu is '4090'; it should be text: write \"4090\" in quotes",
+        ),
+        ({"machines": [[8]]}, "machines[0] is '[8]'; it should be keys with values"),
         ({"request": {"gpu_layers": True}}, "request.gpu_layers is 'True'; it should be a whole"),
         ({"request": {"currency": "VND"}}, "request: --currency VND needs --usd-rate"),
         ({"conditions": {"min_decode": 3}}, "did you mean min_decode_tps"),
