@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from advisor.cost_model.runtime import Runtime
-from advisor.errors import AdvisorError
+from advisor.errors import AdvisorError, UnknownName
 from advisor.evidence.published.engines import EXPERT_STREAMING
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.formatting import counted
@@ -88,6 +88,14 @@ Meaning = TypeVar("Meaning")
 
 def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
     """Row that a name in a source means; None for a name that the catalogue does not know."""
+    if len(name) > UnknownName.LONGEST:
+        return None
+    return _kept(find, name)
+
+
+@lru_cache(maxsize=4096)
+def _kept(find: Callable[[str], Meaning], name: str) -> Meaning | None:
+    """Row of a name, or None: tables repeat names that nothing knows as often as others."""
     try:
         return find(name)
     except AdvisorError:

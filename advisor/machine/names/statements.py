@@ -11,7 +11,7 @@ colours). A size of memory is explained by the memory of a card, of the machine 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -316,19 +316,36 @@ def _sizes(text: str, known: tuple[float, ...]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _explained(parts: tuple[str, ...]) -> re.Pattern[str]:
-    """Pattern of the words that names of parts explain, one word or several together."""
-    words = {word for part in parts for word in re.findall(r"[^\W_]+", part.casefold())}
-    words |= {word for kind in FILLERS for word in words_of_kind(kind) if word.isalnum()}
-    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(longest_first)}|[x*]?\d{{1,2}}[x*]?)+[ms]?")
+def _explained(parts: tuple[str, ...]) -> frozenset[str]:
+    """Words that names of parts explain."""
+    of_parts = (word for part in parts for word in re.findall(r"[^\W_]+", part.casefold()))
+    return _fillers().union(of_parts)
 
 
-def _is_explained(word: str, explained: re.Pattern[str]) -> bool:
+@cache
+def _fillers() -> frozenset[str]:
+    words = (word for kind in FILLERS for word in words_of_kind(kind))
+    return frozenset(word for word in words if word.isalnum())
+
+
+COUNTED = re.compile(r"[x*]?\d{1,2}[x*]?")  # a count of parts, as it stands between their words
+
+
+def _is_joined(text: str, words: frozenset[str]) -> bool:
+    """Whether a text is one word or several together, with counts, and "s" or "m" at the end."""
+    ends = {0}  # places up to which the text is words
+    for end in range(1, len(text) + 1):
+        if any(text[start:end] in words or COUNTED.fullmatch(text, start, end) for start in ends):
+            ends.add(end)
+    last = {len(text), len(text) - 1} if text[-1:] in ("m", "s") else {len(text)}
+    return bool(last & (ends - {0}))
+
+
+def _is_explained(word: str, explained: frozenset[str]) -> bool:
     bare = re.sub(r"[\W_]+", "", word)
     return (
         len(bare) < SHORTEST
-        or explained.fullmatch(bare) is not None
+        or _is_joined(bare, explained)
         or any_of("says nothing", "tells nothing").fullmatch(word) is not None
         or bool(meaning("platform", word))
     )

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
 from advisor.catalog.csv_tables import texts
@@ -72,6 +72,7 @@ SMALLEST_GIB = 1.0
 LARGEST_GIB = 100_000.0
 
 
+@lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """Text in lower case with usual spaces, dashes, units and counts; raises UnknownName for a text
     too long for a name.
