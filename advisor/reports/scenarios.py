@@ -28,7 +28,7 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import keep
 from advisor.advice.task import task_of
-from advisor.catalog.inputs import INPUTS, wanted_text
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError, UnknownName
@@ -335,8 +335,9 @@ def _machine(
 
 
 def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{where} is {str(value)[:80]!r}; it should be {wanted_text(value)}.")
+    wanted = INPUTS["model"].wanted(value)
+    if wanted or not isinstance(value, str):
+        raise InputError(f"{where} is {str(value)[:80]!r}; it should be {wanted or 'text'}.")
     if len(value) > UnknownName.LONGEST:
         raise InputError(
             f"{where} has {len(value):,} letters; at most {UnknownName.LONGEST} are read."
