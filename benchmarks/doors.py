@@ -24,13 +24,13 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from advisor.advice.estimates import estimates_of
 from advisor.cli import mcp
 from advisor.cli.estimate import estimate_answer
 from advisor.cli.main import main as command
 from advisor.errors import AdvisorError
 from advisor.reports.scenarios import run, scenarios
 from advisor.request import command_line, texts
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Request
 from advisor.ui.advise.page import TABS
 from advisor.units import range_of, seconds, tokens_per_second

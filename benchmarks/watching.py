@@ -23,7 +23,6 @@ from random import Random
 from typing import Any
 
 from advisor.advice.diagnosis.watching import Watched
-from advisor.advice.estimates import estimates_of
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -33,6 +32,7 @@ from advisor.errors import AdvisorError
 from advisor.machine.catalog import GPUS
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Request
 from advisor.runtimes.compare import usable
 from advisor.units import GIB

@@ -16,6 +16,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.measured_constants import effect_factors, software_of
 from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
+from advisor.cost_model.uncertainty import joined_name
 from advisor.errors import AdvisorError
 from advisor.evidence.published.case import Case
 from advisor.evidence.published.engines import engine
@@ -23,7 +24,7 @@ from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_catalog import SOLD_WITH_RAM
 from advisor.machine.machine import Machine
-from advisor.model.architecture import operators, together
+from advisor.model.architecture import operators
 from advisor.model.model import Floats
 from advisor.runtimes import MLX
 from lab.fit import (
@@ -366,7 +367,7 @@ def left_out_with(rows: Cases) -> tuple[str, ...]:
 
 def kinds_of(row: Timed) -> str:
     """Kinds of layers of a row's model, as one name."""
-    return together(operators(row.case.model.architecture))
+    return joined_name(operators(row.case.model.architecture))
 
 
 def whole_architectures(rows: Cases) -> tuple[str, ...]:

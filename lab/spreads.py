@@ -26,8 +26,8 @@ from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import ON_GPU, FixedTime
-from advisor.cost_model.uncertainty import Margins
-from advisor.model.architecture import operators, together
+from advisor.cost_model.uncertainty import Margins, joined_name
+from advisor.model.architecture import operators
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
 from lab import rounded
@@ -163,7 +163,7 @@ def other_evidence(rows: Cases, taught: Cases | None = None) -> Mapping[str, Flo
         by_kind = [counted.get((kind, backend), set()) for kind in kinds]
         families[place] = len(by_family.get(row.scope["family"], set()) - {row.publisher})
         rare[place] = min((len(names - {own}) for names in by_kind), default=0)
-        unseen[place] = len(counted.get((together(kinds), ""), set()) - {own})
+        unseen[place] = len(counted.get((joined_name(kinds), ""), set()) - {own})
     return {
         uncertainty.THIN: uncertainty.rarity(families),
         uncertainty.OPERATOR: uncertainty.rarity(rare),
@@ -176,7 +176,7 @@ def layer_publishers(rows: Cases) -> Mapping[tuple[str, str], Set[str]]:
     counted = defaultdict[tuple[str, str], set[str]](set)
     for row, publisher in zip(rows.timed, left_out_with(rows), strict=True):
         kinds = operators(row.case.model.architecture)
-        for key in ((together(kinds), ""), *((kind, row.scope["backend"]) for kind in kinds)):
+        for key in ((joined_name(kinds), ""), *((kind, row.scope["backend"]) for kind in kinds)):
             counted[key].add(publisher)
     return counted
 

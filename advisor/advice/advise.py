@@ -16,7 +16,6 @@ from advisor.advice.comparison import LEAST_TPS
 from advisor.advice.decision import cheaper_of, decide, decided_choice, rival_of, within_of
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.estimates import title_of
 from advisor.advice.finder.runnable import models_tried
 from advisor.advice.prices.price import priced_name
 from advisor.advice.readers import readers
@@ -50,6 +49,7 @@ from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.estimates import title_of
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession

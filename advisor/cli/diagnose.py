@@ -19,7 +19,6 @@ from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
 from advisor.advice.diagnosis.results import LARGEST, as_run, reported, reported_in
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds
-from advisor.advice.estimates import estimates_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Estimate
@@ -28,6 +27,7 @@ from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
 from advisor.probes.server import ServerReading, read_server
 from advisor.probes.server_process import ProcessReading, ServerProcess
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Request
 from advisor.units import tokens_per_second
 

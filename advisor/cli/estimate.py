@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from advisor.advice.estimates import estimates_of, title_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.table.demand import first_word_of
@@ -18,11 +17,12 @@ from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import FixedTime
 from advisor.errors import Refusal
 from advisor.formatting import aligned, percent
+from advisor.request.estimates import estimates_of, title_of
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
-from advisor.units import memory, number, range_of, seconds
+from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
 
 def run(args: argparse.Namespace) -> None:
@@ -40,14 +40,24 @@ def run(args: argparse.Namespace) -> None:
     told = (*_of_known(nouns, best), *_of_a_day(nouns, best), *slower)
     remark(args, (*resolved.notes, *nouns.work.context_notes(resolved.model), *told))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
-    lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
     if session:
         for record, each in zip(records, estimates, strict=False):
             record |= session_answer(task_of(each, session), session)
-        tasks = [task for fits in usable(estimates) if (task := task_of(fits, session))]
-        lines += session_lines(tasks, session)
-        lines += aligned(map(_task_cells, tasks), right=(2,)) if len(tasks) > 1 else ()
-    show(args, records, lambda: "\n".join(lines))
+    show(args, records, lambda: "\n".join(_lines(nouns, estimates)))
+
+
+def _lines(nouns: Nouns, estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Lines of the answer in text."""
+    yield title_of(nouns.model, nouns.machine)
+    yield ""
+    yield from estimate_lines(estimates)
+    session = nouns.session
+    if session is None:
+        return
+    tasks = [task for fits in usable(estimates) if (task := task_of(fits, session))]
+    yield from session_lines(tasks, session)
+    if len(tasks) > 1:
+        yield from aligned(map(_task_cells, tasks), right=(2,))
 
 
 def _of_known(nouns: Nouns, best: Estimate | None) -> Iterator[str]:
@@ -158,11 +168,15 @@ def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _speed_words(result: Estimate) -> str:
-    speed = speed_of(result)
-    if speed is None:
+    speed = result.decode
+    first = result.first_token_seconds
+    if speed is None or first is None or not bool(result.fits):
         return result.refusal or f"does not fit: {memory(float(result.missing))} short"
-    first = seconds(speed.first_token)
-    return f"{speed.words}, first token {first}, limited by {result.bottleneck}"
+    ends = range_of(float(speed.low), float(speed.high))
+    return (
+        f"{tokens_per_second(float(speed.value))} ({ends}), first token {seconds(float(first))}, "
+        f"limited by {result.bottleneck}"
+    )
 
 
 def session_answer(task: Task | None, session: AgentSession) -> Json:

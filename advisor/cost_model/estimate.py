@@ -130,6 +130,7 @@ class Estimate:
     planned: Phases | None = None  # schedules that are known already; None to make them
     slow_cache: CacheKernelRow | None = None  # why its cache is slow; None for a usual one
     cached_on_gpus: Array = 1.0  # share of the cache in the memory of GPUs
+    unfitted: float = 0.0  # half width for what is not fitted: of the runtime, of guessed layers
     started: Array = 0.0  # layers that the processor starts on GPUs in a step, each visit
     arrangement: Arrangement | None = None  # GPUs in use; None for all of them as one
     single: "Estimate | None" = None  # one of several copies side by side; None for one alone
@@ -324,11 +325,11 @@ class Estimate:
         if time is None or self.constants is None:
             return None
         fitted = self._margins(time, self.constants, constant)
-        beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.layer_uncertainty)
+        unfitted: Array = self.unfitted
         fitted_drafts = self.runtime.schedules_drafts
         if constant == uncertainty.Margins.IN_DECODE and self.work.draft and not fitted_drafts:
-            beside = np.hypot(beside, DRAFTING)
-        return fitted.wider(beside).around(amount / time.total)
+            unfitted = np.hypot(unfitted, DRAFTING)
+        return fitted.wider(unfitted).around(amount / time.total)
 
     def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
         """Margins of a speed that follow from its constants, not from the runtime or a guessed
@@ -542,8 +543,8 @@ def estimate(
         outcome = _queued(outcome)
         work = outcome.work
     try:
-        check_memories(machine, strategy, settings)
         check_whole(model, machine, strategy, settings)
+        check_memories(machine, strategy, settings)
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
@@ -552,6 +553,8 @@ def estimate(
     slow = slow_kernel(runtime.name, scope.interface, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
+    visits = np.mean(visits_of(model.architecture))
+    guessed = model.architecture.layer_uncertainty
     notes.append(uncertainty.few_note(runtime.name, bound))
     return replace(
         outcome,
@@ -561,8 +564,8 @@ def estimate(
         constants=measured.conditioned(there, software),
         slow_cache=slow,
         cached_on_gpus=_cached_on_gpus(placement),
-        started=np.minimum(placement.gpu_layers, model.layers)
-        * np.mean(visits_of(model.architecture)),
+        unfitted=np.hypot(runtime.extra_uncertainty, guessed),
+        started=np.minimum(placement.gpu_layers, model.layers) * visits,
         format_note=_joined([*notes, slow.told_of(work) if slow else ""]),
     )
 

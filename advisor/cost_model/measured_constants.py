@@ -208,10 +208,9 @@ def software_of(model: Model, machine: Machine, runtime: Runtime, backend: str =
     interfaces = backend or machine.interfaces
     build = backends.Build(machine.build)
     effects = tuple(_published(machine, runtime, model, build))
-    if runtime.of_llama_cpp:
+    kernels = ""
+    if machine.build and runtime.of_llama_cpp:
         kernels = build.kernels(shared_name(interfaces))
-    else:
-        kernels = ""
     return Software(interfaces=interfaces, kernels=kernels, effects=effects)
 
 
@@ -228,10 +227,11 @@ def _published(
             effects.append(machine.effect_of_driver("experts"))
         if model.has_delta_rule:
             effects.extend(build.effects)
-        effects.append(build.effect_of_kernel(machine.interface, main_kinds(model)))
+        if machine.build:
+            effects.append(build.effect_of_kernel(machine.interface, main_kinds(model)))
     if runtime.binds(host):
         effects.append(backends.SoftwareEffect.of("numa", host.numa))
-    if runtime.takes_layers:
+    if host.thread_excess and runtime.takes_layers:
         effects.append(backends.SoftwareEffect.of("threads", host.thread_excess))
     yield from filter(None, effects)
 

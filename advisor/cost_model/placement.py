@@ -241,14 +241,14 @@ class Placement:
 
         An output head that is tied to a token table at the same location needs no copy.
         """
-        shares = self.weights.get(location, {})
-        total: Array = np.asarray(
-            sum(np.vecdot(share, model.together(groups)[0]) for share, groups in by_share(shares))
-        )
         head = self.output.get(location, 0.0)
-        total = total + head * model.output
         table = self.embedding_share(location)
-        return total + table * model.embedding - np.minimum(table, head) * model.tied_copy
+        shares = by_share(self.weights.get(location, {}))
+        layers = np.asarray(
+            sum(np.vecdot(share, model.together(groups)[0]) for share, groups in shares)
+        )
+        ends = head * model.output
+        return layers + ends + table * model.embedding - np.minimum(table, head) * model.tied_copy
 
     def embedding_share(self, location: Location) -> Array:
         """Share of the token table at a location."""
@@ -269,11 +269,9 @@ class Placement:
 
     def needed_bytes(self, model: Model, location: Location, work: Workload) -> Array:
         """Weights, KV cache and buffers at a location [B]."""
-        return (
-            self.weight_bytes(model, location)
-            + self.kv_bytes(model, location, work)
-            + self.buffers.get(location, 0.0)
-        )
+        cache = self.kv_bytes(model, location, work)
+        weights = self.weight_bytes(model, location)
+        return weights + cache + self.buffers.get(location, 0.0)
 
     def held_bytes(self, model: Model, work: Workload) -> dict[Tier, tuple[Array, ...]]:
         """Memory in use by tier, with a number for each device [B]."""
@@ -316,11 +314,14 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
     short: Array = 0.0
     pools: list[Array] = [0.0] * machine.nodes
     for location in placement.locations:
+        room = capacity(machine, location)
         needed = placement.needed_bytes(model, location, work)
-        beyond = np.maximum(needed - capacity(machine, location), 0.0)
-        of_each = machine.counts is not None and location.tier is Tier.VRAM
-        short = short + (np.sum(beyond, axis=0) if of_each else beyond)
-        pools[machine.node_of(location.device)] += needed if location.tier is not Tier.DISK else 0.0
+        beyond = np.maximum(needed - room, 0.0)
+        if machine.counts is not None and location.tier is Tier.VRAM:
+            beyond = np.sum(beyond, axis=0)
+        short = short + beyond
+        if location.tier is not Tier.DISK:
+            pools[machine.node_of(location.device)] += needed
     if machine.unified:
         memory = machine.host.memory.value
         pool = memory - left_to_system(memory, machine.gpus[0].memory.value)
@@ -377,7 +378,7 @@ def check_memories(machine: Machine, strategy: PlacementStrategy, settings: Sett
     person divides the model.
     """
     divided = settings.states_layers or settings.kv_in_ram is not None
-    if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
+    if machine.one_pool and strategy is PlacementStrategy.CPU_OFFLOAD and not divided:
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."
         )
@@ -388,6 +389,8 @@ def check_whole(
 ) -> None:
     """Check that no part is stated to stay in RAM where the GPUs hold all; raises Refusal."""
     if strategy is not PlacementStrategy.GPU_RESIDENT or not machine.gpus:
+        return
+    if not settings.states_layers:
         return
     layers = settings.in_layers(model.layers).gpu_layers
     if layers is not None and np.all(np.asarray(layers) < model.layers):

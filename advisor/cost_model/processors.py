@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import Constants
+from advisor.catalog.constants import Constants, Names
 from advisor.cost_model.loads import Load
 from advisor.machine.machine import Gpu, Host
 from advisor.units import Array
@@ -48,9 +48,10 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     family = gpu.lookup_family
     memory = gpu.bandwidth.value
     peak = gpu.peak_16_bit
+    cores = gpu.peak_32_bit
     apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
     read = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
-    weights = smooth_max(read, unpacking_seconds(load, gpu, constants))
+    weights = smooth_max(read, unpacking_seconds(load, family, cores, constants))
     cache = load.kv / (constants.value("gpu_kv_share", family) * memory)
     work = padded_flops(load, gpu, constants)
     compute = work / (constants.value("gpu_flop_share", family) * peak)
@@ -87,16 +88,16 @@ def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     some 280 billion weights a second whatever their format, half of what it reads.
     """
     few = np.asarray(load.tokens, dtype=float) <= MATRIX_TOKENS
-    rate = constants.value("gpu_product_share", gpu.lookup_family) * gpu.first_peak(("fp32",))
+    rate = constants.value("gpu_product_share", gpu.lookup_family) * gpu.peak_32_bit
     needed = few & (np.asarray(gpu.dot_products) == 0)
     return np.asarray(np.where(needed, (load.flops + load.expert_flops) / rate, 0.0))
 
 
-def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
+def unpacking_seconds(load: Load, family: Names, cores: Array, constants: Constants) -> Array:
     """Time of a GPU's ordinary cores to unpack the weights of a few tokens and multiply them [s].
 
-    t = n ops / P, n weights, P 32-bit peak, ops `gpu_unpack_operations`, for up to `MATRIX_TOKENS`
-    tokens
+    t = n ops / P, n weights, P the 32-bit peak of the `cores` [FLOP/s], ops
+    `gpu_unpack_operations`, for up to `MATRIX_TOKENS` tokens
 
     Work of a token is two operations a weight, so n = (F / T + F_e / T_e) / 2, with T and T_e as in
     `padded_flops`. A weight of four bits takes as many instructions on every card: masks, shifts, a
@@ -109,9 +110,9 @@ def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     per_expert = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
     weights = (load.flops / tokens + load.expert_flops / per_expert) / 2.0
-    operations = constants.value("gpu_unpack_operations", gpu.lookup_family)
+    operations = constants.value("gpu_unpack_operations", family)
     few = tokens <= MATRIX_TOKENS
-    return np.asarray(np.where(few, weights * operations / gpu.first_peak(("fp32",)), 0.0))
+    return np.asarray(np.where(few, weights * operations / cores, 0.0))
 
 
 def further_token_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:

@@ -18,7 +18,7 @@ from advisor.cost_model.timing import OF_CARD, ON_GPU, FixedTime, StepTime
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.model.architecture import OPERATORS, together
+from advisor.model.architecture import OPERATORS
 from advisor.model.model import Floats
 from advisor.units import Array
 
@@ -125,6 +125,7 @@ def circumstances(
 
     Where the prompt's time is asked, its length is `fresh` [tokens], and a server may read it.
     """
+    rates = _rates_behind(machine)
     gpu = bool(machine.gpus)
     unknown = gpu and constants.scope.backend == backends.Backend.UNKNOWN
     return Circumstances(
@@ -135,17 +136,22 @@ def circumstances(
             TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
             UNKNOWN: float(unknown),
             OPERATOR: 1.0 if unknown and kinds else rarity(_publishers(kinds, constants)),
-            NEW: rarity(constants.value(PUBLISHERS, together(kinds))) if kinds else 0.0,
+            NEW: rarity(constants.value(PUBLISHERS, joined_name(kinds))) if kinds else 0.0,
             SERVED: float(served),
             SHORT: shortness(fresh),
         },
-        unmeasured={part: float(not _known(part, machine)) for part in BEHIND},
+        unmeasured={part: float(not _is_known(rates.get(part))) for part in BEHIND},
     )
 
 
 PUBLISHERS = "publishers"
 """Constant with the number of publishers who timed a kind of layer on a backend, by kind, or kinds
 together on any backend, by their joined name."""
+
+
+def joined_name(kinds: frozenset[str]) -> str:
+    """Name of all kinds of a model's layers, under which whole architectures are counted."""
+    return " + ".join(kind for kind in OPERATORS if kind in kinds)
 
 
 def rarity(publishers: Array) -> Floats:
@@ -336,16 +342,17 @@ def shares_by_part(time: StepTime, *, on_gpu: bool) -> Mapping[str, Array]:
     return shares
 
 
-def _known(part: str, machine: Machine) -> bool:
-    """Whether the rate behind a part of the time was measured or given on this machine."""
-    figure: Quantity | None = None
-    if part == Route.IN_PLACE:
-        figure = machine.host.bandwidth
-    elif part == Route.STREAMED and machine.gpus:
-        figure = machine.gpus[0].link.pinned
-    elif part in (Route.PAGED, Route.STAGED) and machine.disk:
-        if part == Route.PAGED:
-            figure = machine.disk.for_pages
-        else:
-            figure = machine.disk.sequential
-    return figure is None or figure.kind in (Provenance.MEASURED, Provenance.GIVEN)
+def _rates_behind(machine: Machine) -> Mapping[Route, Quantity]:
+    """Rates of the individual machine, by the part of the time that depends on each [B/s]."""
+    rates = {Route.IN_PLACE: machine.host.bandwidth}
+    if machine.gpus:
+        rates[Route.STREAMED] = machine.gpus[0].link.pinned
+    if machine.disk:
+        rates[Route.PAGED] = machine.disk.for_pages
+        rates[Route.STAGED] = machine.disk.sequential
+    return rates
+
+
+def _is_known(rate: Quantity | None) -> bool:
+    """Whether a rate of the machine was measured or given, or there is none."""
+    return rate is None or rate.kind in (Provenance.MEASURED, Provenance.GIVEN)

@@ -101,6 +101,11 @@ class Gpu:
         peaks = (self.tensor_flops.get(kind, 0.0) / per for kind, per in Gpu.MATRIX_TYPES)
         return np.asarray(np.maximum.reduce(np.broadcast_arrays(*peaks)))
 
+    @lazy
+    def peak_32_bit(self) -> Array:
+        """Dense peak of 32-bit operations; 1 where it is not known [FLOP/s]."""
+        return self.first_peak(("fp32",))
+
     def first_peak(self, kinds: tuple[str, ...]) -> Array:
         """Dense peak in the first number type of a list that the GPU computes in; 1 where it
         computes in none [FLOP/s].

@@ -442,10 +442,3 @@ def _expert_width(architecture: Architecture) -> float:
     else:
         total = 1
     return max(rows, default=0) / total
-
-
-def together(kinds: frozenset[str]) -> str:
-    """Name of all kinds of a model's layers together, under which whole architectures are
-    counted.
-    """
-    return " + ".join(kind for kind in OPERATORS if kind in kinds)

@@ -23,7 +23,6 @@ from typing import Any
 
 from advisor import given_files
 from advisor.advice.advise import question_of
-from advisor.advice.estimates import estimates_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import keep
@@ -34,6 +33,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import money
 from advisor.reports import plain_yaml
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES

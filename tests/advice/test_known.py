@@ -8,13 +8,13 @@ import pytest
 import result_samples as samples
 
 import advisor
-from advisor.advice.estimates import estimates_of
 from advisor.advice.known import change, faults, judged, sentences
 from advisor.advice.known_files import known_texts
 from advisor.advice.next_run import BENCHES, command, next_run
 from advisor.cli.main import main
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
+from advisor.request.estimates import estimates_of
 from advisor.request.known_speed import read
 from advisor.request.request import Request
 from advisor.runtimes.compare import usable

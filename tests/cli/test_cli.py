@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.advice import estimates
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA, read
@@ -32,6 +31,7 @@ from advisor.probes import suite
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.measurement import Measurement, ProbeStep
+from advisor.request import estimates
 from advisor.runtimes import RUNTIMES
 
 # The keys that the design promises to other programs.

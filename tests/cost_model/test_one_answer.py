@@ -80,7 +80,7 @@ def parts() -> Parts:
         bandwidth=gpu.bandwidth.value,
         read_share=constants.value("gpu_read_share", gpu.family),
         kv_share=constants.value("gpu_kv_share", gpu.family),
-        unpacking=float(unpacking_seconds(load, gpu, constants)),
+        unpacking=float(unpacking_seconds(load, gpu.lookup_family, gpu.peak_32_bit, constants)),
         layers=float(drawn.step.parts["layers"]) / centre,
         token=constants.value("token"),
     )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from advisor.model.architecture import operators, together
+from advisor.cost_model.uncertainty import joined_name
+from advisor.model.architecture import operators
 from advisor.model.catalog import architecture, model
 
 
@@ -17,7 +18,7 @@ from advisor.model.catalog import architecture, model
     ],
 )
 def test_kinds_of_layers_of_known_models(name: str, kinds: str) -> None:
-    assert together(operators(architecture(name))) == kinds
+    assert joined_name(operators(architecture(name))) == kinds
 
 
 def test_layers_of_one_block_count_half() -> None:

@@ -13,7 +13,6 @@ from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
-from advisor.advice.estimates import estimates_of
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -24,6 +23,7 @@ from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB

@@ -10,7 +10,6 @@ from typing import Any
 from advisor import given_files
 from advisor.advice.diagnosis.diagnose import Measured, measurable
 from advisor.advice.diagnosis.facts import other_model
-from advisor.advice.estimates import estimates_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.catalog import GPUS
@@ -19,6 +18,7 @@ from advisor.model.by_name.names import format_in_name
 from advisor.model.model import Model
 from advisor.probes.llama_cpp.printed_results import read as read_runs
 from advisor.probes.llama_cpp.result_files import EngineRun
+from advisor.request.estimates import estimates_of
 from advisor.request.request import DEFAULTS, Request
 from advisor.runtimes import RUNTIMES
 

@@ -26,7 +26,6 @@ from advisor.advice.diagnosis.diagnose import (
 )
 from advisor.advice.diagnosis.facts import OF_FILE, Observation, of_format, other_model
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
-from advisor.advice.estimates import estimates_of
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
@@ -40,6 +39,7 @@ from advisor.machine.machine import Link
 from advisor.model.formats import Format
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Request
 from advisor.units import GIB, memory
 

@@ -4,6 +4,8 @@ import re
 
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.turning import least_speed
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Tier
 from advisor.formatting import hours as hours_words
 from advisor.formatting import money as money_words
 from advisor.formatting import short
@@ -135,3 +137,10 @@ def briefly(name: str) -> str:
     if flag is not None:
         return flag.group(1)
     return plain(re.sub(r" instead of [^\s,]+", "", name))
+
+
+def read_there(best: Estimate) -> float:
+    """Part of a model on the drive that the RAM does not cache [B]."""
+    there = sum(map(float, best.held.get(Tier.DISK, ())))
+    cached = float(best.placement.page_cache) if best.placement is not None else 0.0
+    return max(there - cached, 0.0)

@@ -5,12 +5,11 @@ it, the limits that it keeps, cards that stand idle, and a cheaper purchase with
 from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
-from advisor.advice.estimates import read_there
 from advisor.advice.prices.price import used_value
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.phrases import duration, name_in_place, plain, price_at_once
+from advisor.advice.words.phrases import duration, name_in_place, plain, price_at_once, read_there
 from advisor.advice.words.ways import NOTABLY
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from html import escape
 
 from advisor.advice.comparison import Comparison
-from advisor.advice.estimates import read_there
 from advisor.advice.judgement import Judgement, judged
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS, most_served
@@ -17,7 +16,7 @@ from advisor.advice.table.choice import reads_drive
 from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
-from advisor.advice.words.phrases import briefly, duration, name_in_place, plain
+from advisor.advice.words.phrases import briefly, duration, name_in_place, plain, read_there
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy

@@ -7,11 +7,11 @@ import streamlit as st
 
 from advisor.advice.diagnosis.diagnose import measurable
 from advisor.advice.diagnosis.results import LARGEST, READ, reported
-from advisor.advice.estimates import estimates_of
 from advisor.errors import InputError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun
 from advisor.failures import StoreError
+from advisor.request.estimates import estimates_of
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import columned, notice, say, show
 from advisor.ui.question import current

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -35,10 +34,3 @@ def title_of(model: Model, machine: Machine) -> str:
     ram = memory(float(machine.host.memory.value))
     each = " each" if machine.nodes > 1 else ""
     return f"{model.title}, {model.format}, on {machine.name}, {ram} of RAM{each}"
-
-
-def read_there(best: Estimate) -> float:
-    """Part of a model on the drive that the RAM does not cache [B]."""
-    there = sum(map(float, best.held.get(Tier.DISK, ())))
-    cached = float(best.placement.page_cache) if best.placement is not None else 0.0
-    return max(there - cached, 0.0)
