@@ -8,7 +8,6 @@ the processor computes attention (DeepSpeedExamples, zero_inference/model-suppor
 its own.
 """
 
-import json
 import math
 import shlex
 from collections.abc import Mapping
@@ -216,6 +215,8 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
             f"--prompt-len {int(work.prompt)} --gen-len {int(work.output)} {options} "
             "--pin-memory 1 --kv-offload"
         )
+    import json  # takes time to load, and only the command needs it
+
     config = json.dumps(configuration(model, placement, machine, work), indent=1)
     script = SCRIPT.format(name=repr(name), users=users, output=int(work.output))
     return (

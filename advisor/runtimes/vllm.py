@@ -8,7 +8,6 @@ dense model, the second for one with many experts. There is no tier on a drive
 (vllm/config/offload.py and vllm/model_executor/offloader of 0.33.0).
 """
 
-import json
 import math
 import shlex
 from collections.abc import Iterable
@@ -296,13 +295,16 @@ def _drafting(work: Workload) -> Iterable[str]:
     """Option `--speculative-config` (features/speculative_decoding of vLLM's documentation,
     2026-11).
     """
-    if work.draft:
-        methods = {"eagle": "eagle3", "dflash": "dflash", Draft.MODEL: "draft_model"}
-        method = methods.get(work.draft, work.draft)
-        config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
-        if work.draft in methods:
-            config["model"] = serving.drafter(work)
-        yield f"--speculative-config {shlex.quote(json.dumps(config))}"
+    import json  # takes time to load, and few commands need it
+
+    if not work.draft:
+        return
+    methods = {"eagle": "eagle3", "dflash": "dflash", Draft.MODEL: "draft_model"}
+    method = methods.get(work.draft, work.draft)
+    config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
+    if work.draft in methods:
+        config["model"] = serving.drafter(work)
+    yield f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
 VLLM = serving.engine(
