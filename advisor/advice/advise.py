@@ -37,6 +37,7 @@ from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.permitted import permitted
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.timed_machines import VALUED, cardless
+from advisor.advice.words.phrases import title_of
 from advisor.advice.words.verdict import Advice, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -49,7 +50,6 @@ from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.request.estimates import title_of
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession

@@ -44,7 +44,6 @@ from advisor.advice.table.rules import many_run, unpowered
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
 from advisor.machine.machine import Gpu
-from advisor.request.money import discrete
 from advisor.request.wants import Texts
 from advisor.units import number
 
@@ -477,7 +476,7 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
 def _had(case: Situation) -> tuple[Gpu, ...]:
     """Cards of the present machine; none where nothing is owned, or its GPU is a part of it."""
     machine = case.kept.machine
-    return () if machine is None else discrete(machine)
+    return () if machine is None else machine.discrete
 
 
 def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:

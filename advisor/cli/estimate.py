@@ -10,6 +10,7 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.table.demand import first_word_of
 from advisor.advice.task import Task, sentences, task_of
+from advisor.advice.words.phrases import title_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
@@ -17,7 +18,7 @@ from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import FixedTime
 from advisor.errors import Refusal
 from advisor.formatting import aligned, percent
-from advisor.request.estimates import estimates_of, title_of
+from advisor.request.estimates import estimates_of
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes.compare import decode_tps, usable

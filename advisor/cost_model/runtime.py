@@ -16,6 +16,7 @@ from advisor.machine.backends import NumaPolicy
 from advisor.machine.machine import Host, Machine
 from advisor.machine.quantity import Quantity
 from advisor.model.model import Model
+from advisor.model.packings import Packing
 from advisor.units import Array
 
 
@@ -134,6 +135,10 @@ class Runtime:
     def scheduled(self, **options: Any) -> "Runtime":
         """Runtime with some options of its schedule set in another way ("overlap=False")."""
         return replace(self, schedule=partial(self.schedule, **options))
+
+    def format_words(self, words: str) -> str:
+        """Words of a format, with the tool that the runtime means by bits alone ("4.0bpw")."""
+        return Packing.of_runtime(words, self.name)
 
     def lacks(self, strategy: PlacementStrategy) -> str:
         """Reason why the runtime has no estimate of a placement; empty where it has one."""

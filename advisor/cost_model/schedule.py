@@ -89,6 +89,11 @@ class Flow:
     kernels: Kernels | None = None  # those of an engine; None for those of llama.cpp
     alike: int = 1  # GPUs that run the same flow at once, whose reads of RAM add up
 
+    @property
+    def pinned(self) -> bool:
+        """Whether the bytes come from page-locked memory."""
+        return self.transfer is Transfer.PINNED
+
 
 Stage = tuple[Flow, ...]  # flows that run in parallel
 REDUCES_PER_LAYER = 2.0

@@ -419,6 +419,11 @@ class Machine:
         return {name for gpu in self.gpus for name in names_of(gpu.lookup_vendor)} == {vendor}
 
     @property
+    def discrete(self) -> tuple[Gpu, ...]:
+        """Cards with memory of their own."""
+        return tuple(gpu for gpu in self.gpus if not gpu.unified)
+
+    @property
     def gpu_count(self) -> Any:
         """Number of GPUs; an array for a stack of machines with several numbers."""
         if self.counts is None:

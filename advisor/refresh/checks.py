@@ -23,7 +23,7 @@ from advisor.model.by_name.known import is_drafting, packed_base
 from advisor.model.by_name.listed import Listed, configured, listed, text_parameters
 from advisor.model.by_name.names import stated_numbers, take_apart
 from advisor.model.model import Described
-from advisor.request.rates import RateRow, rate_rows
+from advisor.request.money import RateRow, rate_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,7 +17,7 @@ from datetime import date
 from advisor.failures import NetworkError
 from advisor.refresh.addresses import address, text_of
 from advisor.refresh.fetched import Fetched
-from advisor.request.rates import TABLE, RateRow
+from advisor.request.money import RATES_TABLE, RateRow
 
 
 def fetched(seconds: float, today: date) -> Fetched[RateRow]:
@@ -26,7 +26,7 @@ def fetched(seconds: float, today: date) -> Fetched[RateRow]:
     Raises:
         NetworkError: no answer, or none with a rate of the dollar.
     """
-    url = address(TABLE)
+    url = address(RATES_TABLE)
     return rates_of(text_of(url, seconds), today, url)
 
 

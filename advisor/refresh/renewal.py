@@ -24,7 +24,7 @@ from advisor.model.hub import offline
 from advisor.refresh import checks, models, prices, rates, scores
 from advisor.refresh.checks import Doubt
 from advisor.refresh.fetched import Fetched
-from advisor.request.rates import rate_rows
+from advisor.request.money import rate_rows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,12 +4,9 @@ from collections.abc import Iterable
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.runtime import Runtime
-from advisor.machine.machine import Machine
-from advisor.model.model import Model
 from advisor.request.request import Nouns
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
-from advisor.units import memory
 
 
 def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tuple[Estimate, ...]:
@@ -27,10 +24,3 @@ def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tup
     if nouns.strategy is None:
         return every
     return tuple(answer for answer in every if answer.strategy is nouns.strategy)
-
-
-def title_of(model: Model, machine: Machine) -> str:
-    """Model, format and machine in one line."""
-    ram = memory(float(machine.host.memory.value))
-    each = " each" if machine.nodes > 1 else ""
-    return f"{model.title}, {model.format}, on {machine.name}, {ram} of RAM{each}"

@@ -1,14 +1,17 @@
-"""Inputs about time and money."""
+"""Inputs about time and money, and exchange rates with dates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from advisor.catalog import renewed
+from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR, Currency, shown_currency
 from advisor.machine.catalog import HOSTS
-from advisor.machine.machine import Form, Gpu, Machine
+from advisor.machine.machine import Form, Machine
 
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_MONTH = 365.25 * 24 / 12
@@ -183,11 +186,6 @@ def room_for(form: Form, cards: int) -> bool:
     return cards <= (1 if in_dock(form) else MOST_CARDS[form])
 
 
-def discrete(machine: Machine) -> tuple[Gpu, ...]:
-    """Cards with memory of their own."""
-    return tuple(gpu for gpu in machine.gpus if not gpu.unified)
-
-
 def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
     """Values by name, with amounts of money in a currency of that value in US dollars [USD]."""
     return {
@@ -196,7 +194,48 @@ def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
     }
 
 
-# Currencies of the amounts that are typed.
+# Currencies of the amounts that are typed. Rates are those that a person fetched (`refresh rates`),
+# or those of the package.
+
+RATES_TABLE = "rates"  # name of the table of fetched rates
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RateRow:
+    """One row of the table of exchange rates."""
+
+    currency: str  # code of ISO 4217
+    usd: float  # worth of one unit [USD]
+    date: str  # day of the rate
+    retrieved: str  # day on which it was fetched
+    source: str
+
+    @property
+    def remark(self) -> str:
+        """Remark on the rate that amounts are counted with; prices stay those of the United
+        States.
+        """
+        return (
+            f"One {self.currency} counts as ${self.usd:g}, the rate of {self.date}; give today's "
+            "as --usd-rate. Prices are of the United States, without tax."
+        )
+
+
+@cache
+def shipped_rates() -> Mapping[str, RateRow]:
+    """Rates of data/prices/exchange_rates.csv by currency."""
+    return {row.currency: row for row in read(DATA / "prices/exchange_rates.csv", RateRow)}
+
+
+def rate_on_record(code: str) -> RateRow | None:
+    """Rate of a currency: the fetched one, or that of the package; None without one."""
+    return rate_rows().get(code) or shipped_rates().get(code)
+
+
+@cache
+def rate_rows() -> Mapping[str, RateRow]:
+    """Rates by currency; none before the first renewal."""
+    return {row.currency: row for row in renewed.rows(RATES_TABLE, RateRow)}
 
 
 def currency_of(text: str, usd_rate: float | None) -> Currency:
@@ -226,8 +265,6 @@ def rate_note(text: str) -> str:
     code = text.strip().upper()
     if code == US_DOLLAR.code:
         return ""
-    from advisor.request.rates import rate_on_record  # for other currencies alone
-
     row = rate_on_record(code)
     return row.remark if row is not None else ""
 
@@ -238,8 +275,6 @@ def _rate_on_record(code: str) -> float:
     Raises:
         InputError: there is none.
     """
-    from advisor.request.rates import rate_on_record, shipped_rates  # for other currencies alone
-
     row = rate_on_record(code)
     if row is None:
         raise InputError(

@@ -29,7 +29,6 @@ from advisor.machine.machine import Form, Machine
 from advisor.machine.names.words import owns_nothing
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Model
-from advisor.model.packings import Packing
 from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.permission import LONGEST_SHOWN
@@ -309,7 +308,7 @@ class Nouns:
         form = self.request.format
         if form is None or self.runtime is None:
             return form
-        return Packing.of_runtime(form, self.runtime.name)
+        return self.runtime.format_words(form)
 
     @property
     def model(self) -> Model:

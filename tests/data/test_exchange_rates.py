@@ -2,7 +2,7 @@
 
 from advisor.advice.prices.rows import last_day
 from advisor.request.lists import CURRENCIES
-from advisor.request.rates import shipped_rates
+from advisor.request.money import shipped_rates
 
 
 def test_rates_are_dated_and_of_currencies_of_the_page() -> None:

@@ -17,7 +17,7 @@ from advisor.machine.catalog import GPUS
 from advisor.model.by_name.hub_list import RenewedModelRow, doubted_models, hub_list, of_sizes
 from advisor.model.by_name.listed import listed
 from advisor.refresh import checks
-from advisor.request.rates import RateRow
+from advisor.request.money import RateRow
 
 RENT = next(row for row in rent_rows() if row.gpu == "RTX 4090")
 SALE = next(row for row in price_rows() if row.gpu == "RTX 4090" and row.kind == "purchase")

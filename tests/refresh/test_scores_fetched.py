@@ -16,7 +16,7 @@ from advisor.cli.main import main
 from advisor.errors import InputError
 from advisor.refresh import renewal, scores
 from advisor.refresh.scores import rated, renewed
-from advisor.request.rates import rate_rows
+from advisor.request.money import rate_rows
 from advisor.request.request import Request
 from lab.leaderboard import as_csv
 

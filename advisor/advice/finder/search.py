@@ -45,7 +45,7 @@ from advisor.formatting import counted
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
-from advisor.request.money import discrete, in_usd, slots
+from advisor.request.money import in_usd, slots
 from advisor.request.request import Request
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import LLAMA_CPP
@@ -206,7 +206,7 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
         kind = OptionKind.MACHINE
     parts: tuple[HostPartRow, ...] = ()
     if kind is OptionKind.REPLACE:
-        before = discrete(question.machine)
+        before = question.machine.discrete
         parts = parts_for(ownership.form, before, gpus, slots(question.machine))
     elif not machine.unified:
         parts = desktop_parts(gpus)

@@ -27,7 +27,7 @@ from advisor.machine import from_spec
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
-from advisor.request.money import discrete, in_dock, room_for, slots
+from advisor.request.money import in_dock, room_for, slots
 from advisor.request.wants import Wants
 from advisor.units import GIB
 
@@ -186,7 +186,7 @@ def _made(question: Question, cards: tuple[Gpu, ...]) -> Iterator[Option]:
     """Cards in place of those owned, beside them, or in a new desktop where none goes in."""
     ownership = question.ownership
     host = question.machine
-    present = discrete(host)
+    present = host.discrete
     name = counted(len(cards), cards[0].name)
     inside = ownership.owned and not host.unified and room_for(ownership.form, 1)
     if not inside:

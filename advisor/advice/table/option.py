@@ -22,7 +22,7 @@ from advisor.errors import InputError
 from advisor.lazy import lazy
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.model.model import Floats, Model
-from advisor.request.money import MoneyInputs, Ownership, discrete
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.units import number
 
 
@@ -371,7 +371,7 @@ class Question:
             return Price(usd=ownership.resale, typed=True, note="as you typed")
         if not ownership.owned:
             return Price()
-        return used_value(tuple(gpu.name for gpu in discrete(self.machine)), self.money.own_price)
+        return used_value(tuple(gpu.name for gpu in self.machine.discrete), self.money.own_price)
 
     @lazy
     def resale_usd(self) -> float:

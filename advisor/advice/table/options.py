@@ -31,7 +31,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted, hours, money, money_per_hour
 from advisor.machine.catalog import GPUS, HOSTS, memory_generation
 from advisor.machine.machine import Form, Gpu, Machine
-from advisor.request.money import discrete, in_dock, room_for, slots
+from advisor.request.money import in_dock, room_for, slots
 from advisor.runtimes import runtime
 from advisor.units import GIB
 
@@ -134,7 +134,7 @@ def odd_about(question: Question, option: Option) -> tuple[str, ...]:
     before: tuple[Gpu, ...] = ()
     maker = ""
     if question.ownership.owned and question.machine.gpus:
-        before = discrete(question.machine)
+        before = question.machine.discrete
         maker = question.machine.gpus[0].vendor
     odd = oddities(
         form,
@@ -360,7 +360,7 @@ def added(question: Question, now: Speed | None) -> list[Option]:
     """
     if not question.ownership.owned:
         return []
-    present = discrete(question.machine)
+    present = question.machine.discrete
     # A further card stays unused where it would only slow the others down, as a third does that
     # two divide each layer without.
     faster = [
@@ -400,7 +400,7 @@ def _alike(machine: Machine, name: str) -> bool:
 
 
 def _added(question: Question, machine: Machine, speed: Speed) -> Option:
-    present = discrete(question.machine)
+    present = question.machine.discrete
     form = question.ownership.form
     new = further(present, machine.gpus)
     name = counted(len(new), new[0].name)

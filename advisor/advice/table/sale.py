@@ -11,7 +11,6 @@ from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import cards_here, odd_about
 from advisor.advice.table.rules import lesser
 from advisor.machine.machine import Gpu
-from advisor.request.money import discrete
 
 WORTH_SELLING = 300.0  # least that a sale leaves over to be worth a word [USD]
 
@@ -23,7 +22,7 @@ def sale(question: Question, kept: Option) -> Option | None:
     The value of the owned cards counts.
     """
     speed = kept.speed
-    owned = discrete(question.machine)
+    owned = question.machine.discrete
     counts = question.money.resale_counts and question.ownership.owned
     if speed is None or not owned or not counts:
         return None

@@ -25,7 +25,7 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Gpu, Link, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
-from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for
+from advisor.request.money import DOCK_LINK, in_dock, room_for
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.compare import as_chosen
@@ -172,8 +172,8 @@ class CardStack(Stack):
         index = {tuple(map(id, each)): at for at, each in enumerate(gpus)}
         beside: list[int] = []
         kinds = [from_catalog.gpu(name) for name in sold]
-        for further in () if added_to is None else additions(discrete(host), added_to, kinds):
-            together = Gpu.fastest_first((*discrete(host), *further))
+        for further in () if added_to is None else additions(host.discrete, added_to, kinds):
+            together = Gpu.fastest_first((*host.discrete, *further))
             beside.append(index.setdefault(tuple(map(id, together)), len(gpus)))
             if beside[-1] == len(gpus):
                 gpus.append(together)
@@ -353,7 +353,7 @@ def card_stack(
 ) -> CardStack:
     """Machines of a host with each card; kinds are found once for all hosts with its own cards."""
     plain = replace(
-        cardless(), gpus=discrete(host), nodes=host.nodes, backend=host.backend, system=host.system
+        cardless(), gpus=host.discrete, nodes=host.nodes, backend=host.backend, system=host.system
     )
     return _cards(plain, sold, let, added_to).on(host)
 

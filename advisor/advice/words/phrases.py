@@ -9,7 +9,9 @@ from advisor.cost_model.placement import Tier
 from advisor.formatting import hours as hours_words
 from advisor.formatting import money as money_words
 from advisor.formatting import short
-from advisor.units import number, tokens_per_second
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.units import memory, number, tokens_per_second
 
 NAMED_MONTHS = 240  # nobody waits longer for a machine to pay
 NAMED_SHARE = 0.01  # share of the tokens of a month below which a break-even says nothing
@@ -144,3 +146,10 @@ def read_there(best: Estimate) -> float:
     there = sum(map(float, best.held.get(Tier.DISK, ())))
     cached = float(best.placement.page_cache) if best.placement is not None else 0.0
     return max(there - cached, 0.0)
+
+
+def title_of(model: Model, machine: Machine) -> str:
+    """Model, format and machine in one line."""
+    ram = memory(float(machine.host.memory.value))
+    each = " each" if machine.nodes > 1 else ""
+    return f"{model.title}, {model.format}, on {machine.name}, {ram} of RAM{each}"

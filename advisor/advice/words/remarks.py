@@ -15,7 +15,6 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
-from advisor.request.money import discrete
 from advisor.request.wants import Condition, Texts
 from advisor.units import GIB, memory, number
 
@@ -256,7 +255,7 @@ def _idle(advice: Comparison) -> Iterator[str]:
     owned = advice.question.ownership.owned and not advice.elsewhere
     if best is None or best.arrangement is None or buys or not owned:
         return
-    left = [gpu.name for gpu in discrete(best.arrangement.machine)]
+    left = [gpu.name for gpu in best.arrangement.machine.discrete]
     for gpu in best.arrangement.used.gpus:
         if gpu.name in left:
             left.remove(gpu.name)

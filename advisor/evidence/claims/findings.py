@@ -17,7 +17,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import as_record, like
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
-from advisor.cost_model.schedule import Route, Transfer
+from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, InputError, Refusal
@@ -90,7 +90,7 @@ def pinned_used(scenario: Scenario) -> Range:
     else:
         flows = []
     streamed = [flow for flow in flows if flow.route is Route.STREAMED]
-    pinned = sum(flow.moved for flow in streamed if flow.transfer is Transfer.PINNED)
+    pinned = sum(flow.moved for flow in streamed if flow.pinned)
     return exact(np.asarray(pinned) / scenario.machine.host.memory.value)
 
 

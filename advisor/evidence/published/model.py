@@ -64,7 +64,7 @@ def _stored(
     if not form and runtime.key == LLAMA_CPP.key:
         form = meaning("GGUF by its bits", words)
     if not form:
-        form = _nearest(row, Packing.of_runtime(words, runtime.name), size, architecture.params)
+        form = _nearest(row, runtime.format_words(words), size, architecture.params)
     if runtime is MLX and form in ("MXFP4", "NVFP4") and architecture.experts is None:
         row.notes.append(f"format {words!r} is taken as {Packing.IN_GROUPS[4]}")
         return Packing.IN_GROUPS[4]

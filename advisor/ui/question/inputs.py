@@ -287,7 +287,7 @@ def _take_currency(name: str, text: str) -> None:
     state[CODE] = code
     why = ""
     worth = None
-    from advisor.request.rates import rate_on_record  # loaded for other money alone
+    from advisor.request.money import rate_on_record  # loaded for other money alone
 
     if not rate and not dollars and rate_on_record(code.upper()) is None:
         why = f"Type what one {code} is worth in US dollars: no rate of it is on record."
