@@ -71,7 +71,10 @@ def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> Non
         table["Machine"], table["Bought or rented"], table["tokens/s"], strict=True
     ):
         count, _, gpu = name.partition("x ")
-        if count.isdigit():
+        card, _, with_mine = name.removesuffix(" in all").partition(", ")
+        if with_mine.isdigit():  # one's own card and more of it
+            key = (card.partition("x ")[2] or card, int(with_mine), offer)
+        elif count.isdigit():
             key = (gpu, int(count), offer)
         else:
             key = (name, 1, offer)

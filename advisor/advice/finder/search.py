@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -182,9 +183,10 @@ def _offered(
     machine: Machine,
     price: Price,
     parts: tuple[HostPartRow, ...] = (),
+    name: str = "",
 ) -> Option:
     """A machine as an option without a speed."""
-    name = counted(len(machine.gpus), machine.name)
+    name = name or counted(len(machine.gpus), machine.name)
     return question.option(
         kind, name, None, None, price, machine=machine, bought=machine.gpus, parts=parts
     )
@@ -193,7 +195,8 @@ def _offered(
 def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     """GPUs with the parts that they need, or a new desktop; or a whole machine.
 
-    Server modules, which are not among the cards sold, can only be rented.
+    Cards of a kind that one has stay in the machine. Server modules, which are not among the cards
+    sold, can only be rented.
     """
     name = machine.name
     gpus = machine.gpus
@@ -205,17 +208,22 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     else:
         kind = OptionKind.MACHINE
     parts: tuple[HostPartRow, ...] = ()
+    stay = 0
     if kind is OptionKind.REPLACE:
         before = question.machine.discrete
         parts = parts_for(ownership.form, before, gpus, slots(question.machine))
+        stay = sum(card.name == name for card in before)
     elif not machine.unified:
         parts = desktop_parts(gpus)
+    further = len(gpus) - stay
     price = Price(usd=None)
     row = selling_price(name)
     fresh = row is not None and not is_lapsed(row, question.today)
-    if (fresh or name in dict(typed)) and (machine.unified or name in cards):
-        price = bought(name, 1 if machine.unified else len(gpus), typed, parts)
-    return _offered(question, kind, machine, price, parts)
+    sold = machine.unified or (name in cards and further > 0)
+    if (fresh or name in dict(typed)) and sold:
+        price = bought(name, 1 if machine.unified else further, typed, parts)
+    shown = f"{counted(further, name)}, {len(gpus)} in all" if 0 < further < len(gpus) else ""
+    return _offered(question, kind, machine, price, parts, shown)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -378,8 +386,19 @@ class Findings:
         return self.rows.at(best_of_each(self.rows, self.formats, advised))
 
     def _allowed(self, rows: Combinations) -> tuple[Hit, ...]:
-        """Rows as hits, without those that the request rules out."""
-        return tuple(hit for hit in self._hits(rows) if not why_not_permitted(hit, self.wants))
+        """Rows as hits, without those that the request rules out and without one's own cards."""
+        return tuple(
+            hit
+            for hit in self._hits(rows)
+            if not (self._is_there(hit) or why_not_permitted(hit, self.wants))
+        )
+
+    def _is_there(self, hit: Hit) -> bool:
+        """Whether one has all cards of a purchase."""
+        if hit.kind is not OptionKind.REPLACE:
+            return False
+        there = Counter(card.name for card in discrete(self.question.machine))
+        return Counter(card.name for card in hit.bought) <= there
 
     def _hits(self, rows: Combinations) -> Iterator[Hit]:
         """Rows as hits. Columns are lists, since picking numbers out of arrays is slow."""

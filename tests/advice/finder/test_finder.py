@@ -10,7 +10,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from advisor.advice.advise import findings_of
+from advisor.advice.advise import answer, findings_of
 from advisor.advice.finder import combinations as combinations_module
 from advisor.advice.finder.combinations import (
     CACHES,
@@ -211,6 +211,19 @@ def test_a_purchase_costs_and_is_as_odd_in_the_finder_as_among_the_options() -> 
     for name in alike:
         assert odd_about(asker, hits[name]) == listed[name].odd, name
         assert hits[name].upfront == listed[name].upfront, name
+
+
+def test_cards_that_one_has_are_no_purchase_and_stay_beside_more_of_them() -> None:
+    """Two of a card cost the one that is missing, as among the options; the one alone is there."""
+    target = Request(
+        machine="Ryzen 7 5800X, RTX 3060 12GB, 64 GB", model="Qwen3.6-27B", min_tps=6.0
+    )
+    bought = [hit for hit in findings_of(target.nouns()).best if hit.kind is OptionKind.REPLACE]
+    same = {hit.count: hit for hit in bought if hit.machine.name == "RTX 3060 12GB"}
+    assert 1 not in same
+    assert same[2].name == "RTX 3060 12GB, 2 in all"
+    added = {option.name: option for option in answer(target.nouns()).advice.options}
+    assert same[2].price.usd == added["RTX 3060 12GB, 2 in all"].price.usd
 
 
 def test_cards_are_put_into_one_of_several_joined_machines() -> None:
