@@ -6,9 +6,16 @@ from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.machine.catalog import GPUS
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
+from advisor.machine.names.words import any_of
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.resolve import ResolvedModel
+
+
+def owns_nothing(text: str | None) -> bool:
+    """Whether what somebody owns is said to be nothing."""
+    words = (text or "").strip(" .!").casefold()
+    return any_of("owns nothing").fullmatch(words) is not None
 
 
 def named_model(text: str, form: str | None = None, machine: str | None = None) -> ResolvedModel:

@@ -26,7 +26,6 @@ from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
 from advisor.machine import from_spec
 from advisor.machine.machine import Form, Machine
-from advisor.machine.names.words import owns_nothing
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
@@ -36,7 +35,7 @@ from advisor.request import known_speed
 from advisor.request.images import NO_IMAGES, Images, images_of
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, currency_of, in_usd, rate_note
-from advisor.request.named import named_machine, named_model
+from advisor.request.named import named_machine, named_model, owns_nothing
 from advisor.request.session import AgentSession, cached_tokens, session_of
 from advisor.request.wants import (
     SERVED_TPS,

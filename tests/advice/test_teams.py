@@ -200,9 +200,15 @@ def test_users_who_ask_seldom_are_bought_no_more() -> None:
 )
 def test_a_tower_server_takes_a_card(name) -> None:
     advice = advice_for(
-        model="gpt-oss-20b", machine=name, users=30, requests_per_hour=600.0, max_usd=2500.0,
-        texts="house", prompt=1000, output=400,
-    )  # fmt: skip
+        model="gpt-oss-20b",
+        machine=name,
+        users=30,
+        requests_per_hour=600.0,
+        max_usd=2500.0,
+        texts="house",
+        prompt=1000,
+        output=400,
+    )
     assert advice.decision.option.kind is OptionKind.ADD
 
 

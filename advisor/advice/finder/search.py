@@ -183,10 +183,9 @@ def _offered(
     machine: Machine,
     price: Price,
     parts: tuple[HostPartRow, ...] = (),
-    name: str = "",
 ) -> Option:
     """A machine as an option without a speed."""
-    name = name or counted(len(machine.gpus), machine.name)
+    name = counted(len(machine.gpus), machine.name)
     return question.option(
         kind, name, None, None, price, machine=machine, bought=machine.gpus, parts=parts
     )
@@ -222,8 +221,10 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     sold = machine.unified or (name in cards and further > 0)
     if (fresh or name in dict(typed)) and sold:
         price = bought(name, 1 if machine.unified else further, typed, parts)
-    shown = f"{counted(further, name)}, {len(gpus)} in all" if 0 < further < len(gpus) else ""
-    return _offered(question, kind, machine, price, parts, shown)
+    offered = _offered(question, kind, machine, price, parts)
+    if 0 < further < len(gpus):
+        return replace(offered, name=f"{counted(further, name)}, {len(gpus)} in all")
+    return offered
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -31,12 +31,6 @@ def meaning(kind: str, text: str) -> str:
     return next((value for pattern, value in whole_words(kind) if pattern.search(text)), "")
 
 
-def owns_nothing(text: str | None) -> bool:
-    """Whether what somebody owns is said to be nothing."""
-    words = (text or "").strip(" .!").casefold()
-    return any(pattern.fullmatch(words) for pattern, _ in patterns("owns nothing"))
-
-
 Row = TypeVar("Row", GpuRow, HostRow)
 Value = TypeVar("Value")
 
