@@ -398,7 +398,7 @@ class Findings:
         """Whether one has all cards of a purchase."""
         if hit.kind is not OptionKind.REPLACE:
             return False
-        there = Counter(card.name for card in discrete(self.question.machine))
+        there = Counter(card.name for card in self.question.machine.discrete)
         return Counter(card.name for card in hit.bought) <= there
 
     def _hits(self, rows: Combinations) -> Iterator[Hit]:
