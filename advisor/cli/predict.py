@@ -87,10 +87,22 @@ def _rows(text: TextIO, path: Path, columns: Sequence[str] = STATED) -> Iterator
     if not set(MODEL_COLUMNS) & set(header):
         raise InputError(
             f"{path} has no column {' or '.join(map(repr, MODEL_COLUMNS))}; "
-            f"`python -m advisor predict --help` lists the columns that are read."
+            f"{_other_separator(header)}`python -m advisor predict --help` lists the columns that "
+            "are read."
         )
+    twice = [name for name in COLUMNS if header.count(name) > 1]
+    if twice:
+        raise InputError(f"{path} has the column {twice[0]!r} twice; leave one of them out.")
     tell(_unread(header))
     return chain((first,), rows)
+
+
+def _other_separator(header: Sequence[str]) -> str:
+    """Words on a table whose columns another sign than a comma separates; empty for others."""
+    separators = [sign for sign in ";\t|" if set(MODEL_COLUMNS) & set("".join(header).split(sign))]
+    if separators:
+        return f"its columns are separated by {separators[0]!r}: save it with commas. "
+    return ""
 
 
 def _unread(header: Sequence[str]) -> Iterator[str]:

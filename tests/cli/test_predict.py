@@ -209,3 +209,21 @@ def test_columns_that_nothing_reads_and_apps_that_run_an_engine_are_said(
     assert "Columns that are not read: kv_cache." in printed.err
     assert "KoboldCpp is answered as llama.cpp" in printed.out
     assert "its column draft (mtp) is not counted" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("model,model,gpu\nPhi-4,Qwen3-8B,RTX 3090\n", "has the column 'model' twice"),
+        ("model;gpu\nPhi-4;RTX 3090\n", "separated by ';': save it with commas"),
+        ("model\tgpu\nPhi-4\tRTX 3090\n", "save it with commas"),
+    ],
+)
+def test_a_table_whose_columns_cannot_be_told_is_refused(
+    text: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two columns of a name the last was taken in silence."""
+    path = tmp_path / "rows.csv"
+    path.write_text(text, encoding="utf-8")
+    assert main(["predict", str(path)]) == 2
+    assert sentence in capsys.readouterr().err

@@ -56,6 +56,9 @@ DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b\u00b7\u2022", "(),:;+,,")
 """Chinese brackets and punctuation, and dots between parts, with those of other languages."""
+WIDE |= {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()}
+WIDE |= {zero + digit: ord("0") + digit for zero in (0x660, 0x6F0, 0x966) for digit in range(10)}
+"""Wide letters and digits, and Arabic, Persian and Indian digits (Unicode's chart of names)."""
 SIZE = re.compile(
     r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gi|gigs?|go|mib|mb)"
     r"|(\d{1,3}|\d\.\d(?= ?t)) ?(g|(?<=\.\d)t|(?<=\.\d )t))\b"

@@ -469,3 +469,18 @@ def test_the_number_of_a_laptops_model_says_that_it_is_one(number: str) -> None:
     with pytest.raises(UnknownName, match="Laptops are sold with many"):
         machine_by_name(number)
     assert machine_by_name(f"{number}, RTX 3060, 16 GB").gpus[0].name == "RTX 3060 Laptop"
+
+
+@pytest.mark.parametrize(
+    ("typed", "plainly"),
+    [
+        ("\u0661\u0662x RTX 4090", "12x RTX 4090"),  # Arabic digits
+        ("\u06f4x RTX 3090, 64GB", "4x RTX 3090, 64GB"),  # Persian
+        ("\u096a\u096cGB RTX 3090", "46GB RTX 3090"),  # Devanagari
+        ("\uff32\uff34\uff38 \uff14\uff10\uff19\uff10", "RTX 4090"),  # wide, of Japanese input
+    ],
+)
+def test_digits_and_letters_of_other_keyboards_are_read(typed: str, plainly: str) -> None:
+    """A count in Arabic digits was left out: one card was answered for twelve."""
+    assert meaning(typed) == meaning(plainly)
+    assert meaning(plainly)[1] >= 1
