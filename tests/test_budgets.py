@@ -44,6 +44,13 @@ def sources() -> dict[Path, ast.Module]:
     }
 
 
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Nodes of a file, which all rules go through."""
+    return tuple(ast.walk(tree))
+
+
+@cache
 def module_of(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
@@ -63,7 +70,7 @@ def core() -> frozenset[str]:
 
 def names_taken(tree: ast.Module) -> Iterator[str]:
     """Names that a file imports from the core, each with its module."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 if node.module in core() and f"{node.module}.{alias.name}" not in core():
@@ -71,20 +78,24 @@ def names_taken(tree: ast.Module) -> Iterator[str]:
                 yield from names_of_module(tree, f"{node.module}.{alias.name}", alias)
 
 
+@cache
+def attributes(tree: ast.Module) -> tuple[tuple[str, str], ...]:
+    """Attributes of plain names in a file, each with the name: `timing.seconds`."""
+    taken = (node for node in nodes(tree) if isinstance(node, ast.Attribute))
+    return tuple((node.value.id, node.attr) for node in taken if isinstance(node.value, ast.Name))
+
+
 def names_of_module(tree: ast.Module, module: str, alias: ast.alias) -> Iterator[str]:
     """Names that a file takes from an imported module of the core: `timing.seconds`."""
     if module not in core():
         return
     known_as = alias.asname or alias.name
-    for node in ast.walk(tree):
-        within = node.value if isinstance(node, ast.Attribute) else None
-        if isinstance(within, ast.Name) and within.id == known_as:
-            yield f"{module}.{node.attr}"
+    yield from (f"{module}.{name}" for within, name in attributes(tree) if within == known_as)
 
 
 def parameters_over(tree: ast.Module) -> int:
     """Parameters beyond five, of all functions of a file."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, Function))
+    functions = (node for node in nodes(tree) if isinstance(node, Function))
     return sum(
         max(len(taken.posonlyargs + taken.args + taken.kwonlyargs) - MANY_PARAMETERS, 0)
         for taken in (function.args for function in functions)
@@ -93,7 +104,7 @@ def parameters_over(tree: ast.Module) -> int:
 
 def statements(tree: ast.Module) -> int:
     """Statements of a file; docstrings are none."""
-    return sum(isinstance(node, ast.stmt) and not is_docstring(node) for node in ast.walk(tree))
+    return sum(isinstance(node, ast.stmt) and not is_docstring(node) for node in nodes(tree))
 
 
 def is_docstring(node: ast.stmt) -> bool:
@@ -117,7 +128,7 @@ def sizes() -> dict[str, Counter[str]]:
         folder = counted.setdefault(folder_of(path), Counter())
         folder["files"] += 1
         folder["statements"] += statements(tree)
-        folder["conditionals"] += sum(isinstance(node, ast.IfExp) for node in ast.walk(tree))
+        folder["conditionals"] += sum(isinstance(node, ast.IfExp) for node in nodes(tree))
         folder["parameters"] += parameters_over(tree)
         if module_of(path) not in core():
             taken.setdefault(folder_of(path), set()).update(names_taken(tree))
@@ -157,7 +168,7 @@ def test_the_core_is_small_and_stands_on_numpy() -> None:
         name
         for path, tree in sources().items()
         if module_of(path) in core()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         for name in imported_by(node)
     }
     libraries = {name.partition(".")[0] for name in imported} - sys.stdlib_module_names
@@ -173,10 +184,15 @@ def imported_by(node: ast.AST) -> list[str]:
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
         module = str(node.module)
-        every = {module_of(path) for path in sources()}
         inner = [f"{module}.{alias.name}" for alias in node.names]
-        return [name if name in every else module for name in inner]
+        return [name if name in modules() else module for name in inner]
     return []
+
+
+@cache
+def modules() -> frozenset[str]:
+    """Modules of all files."""
+    return frozenset(map(module_of, sources()))
 
 
 def test_the_rest_takes_few_names_from_the_core() -> None:
@@ -198,7 +214,7 @@ def test_names_of_values_in_the_core_say_what_they_are() -> None:
         f"{path}:{node.lineno}"
         for path, tree in sources().items()
         if module_of(path) in core()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Name | ast.arg)
         if (node.id if isinstance(node, ast.Name) else node.arg) in EMPTY_WORDS
     ]
@@ -207,7 +223,7 @@ def test_names_of_values_in_the_core_say_what_they_are() -> None:
 
 def unlike_things(tree: ast.Module) -> Iterator[int]:
     """Lines of assignments of several values to several names, where none is an exchange."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
             targets = node.targets[0]
             unpacked = any(isinstance(value, ast.Starred) for value in node.value.elts)
@@ -226,7 +242,7 @@ def is_exchange(targets: ast.expr, values: ast.expr) -> bool:
 
 def crowded(tree: ast.Module) -> Iterator[int]:
     """Lines of conditional expressions within another one."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.IfExp):
             parts = [node.test, node.body, node.orelse]
             if any(isinstance(inner, ast.IfExp) for part in parts for inner in ast.walk(part)):
@@ -235,7 +251,7 @@ def crowded(tree: ast.Module) -> Iterator[int]:
 
 def unchanged(tree: ast.Module) -> Iterator[int]:
     """Lines of a function that assign a name to itself."""
-    for function in ast.walk(tree):
+    for function in nodes(tree):
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.Assign) and ast.unparse(node).split(" = ")[0] == (
@@ -246,7 +262,7 @@ def unchanged(tree: ast.Module) -> Iterator[int]:
 
 def asked_twice(tree: ast.Module) -> Iterator[int]:
     """Lines of an `if` with two branches whose condition the one before it has as well."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if not isinstance(block, list):
                 continue
@@ -272,7 +288,7 @@ def is_table(node: ast.expr | None) -> bool:
 def tables_end(tree: ast.Module) -> set[int]:
     """Last lines of literal tables: values of names, and rows of a parametrized test."""
     ends = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and is_table(node.value):
             ends.add(node.end_lineno or 0)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
