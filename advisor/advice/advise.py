@@ -362,7 +362,7 @@ class Answer:
 
     @property
     def _cut(self) -> tuple[str, ...]:
-        """What was left out for a question that would take too long."""
+        """Sentence on models that were not tried, for a question that would take too long."""
         machine = self.nouns.machine
         most = models_tried(machine)
         if not self.advice.case.model or most > FEW_MODELS:
@@ -391,7 +391,7 @@ class Answer:
 
 
 def _of_cache(best: Estimate) -> Iterator[str]:
-    """What a cache costs: one of experts that slows, a format without a fast kernel."""
+    """Sentences on slow caches: one of experts that slows, a format without a fast kernel."""
     yield from slower_with_cache(best)
     if best.slow_cache is not None:
         yield f"{best.runtime.name}: {best.slow_cache.told_of(best.work)}"

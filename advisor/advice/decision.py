@@ -538,7 +538,7 @@ def _reason(case: Situation, decision: Decision) -> str:
 
 
 def _of_one_kind(case: Situation) -> str:
-    """What a fleet is assumed to be, and what a mixture of kinds would cost."""
+    """Sentence on the kind of a fleet's machines, and on the cost of a mixture of kinds."""
     assumed = "Machines of one kind in one engine share the users evenly"
     if case.mixture_usd is None:
         return f"{assumed}: no mixture of kinds is notably cheaper."

@@ -1,4 +1,4 @@
-"""Next run: of those that take about two minutes, the one that would tell most of an answer.
+"""Next run to make: the run of about two minutes that would narrow an answer's range most.
 
 A run that comes out as predicted moves nothing and narrows the range as much as any other: what it
 leaves of the variance does not depend on its speed (`cost_model.known_runs`). So the range after it

@@ -100,7 +100,7 @@ WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
     Kind.SIZES: (_are_sizes, "a list of numbers"),
     Kind.TEXTS: (_are_texts, "a list of texts"),
 }
-"""What a value of each kind is: its check, and its words."""
+"""Check and words of a value, by its kind."""
 DOLLAR = "$"  # begins the unit of an amount of money, whose limits are in US dollars
 MOST_VALUES = 100  # prices, or sizes, of one input
 EXACT = 2.0**53  # numbers from which on not every whole one has a float

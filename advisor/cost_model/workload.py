@@ -83,7 +83,7 @@ DRAFTERS: Mapping[str, Drafter] = {
     Draft.NGRAM: Drafter(tokens=5),
     Draft.MODEL: Drafter(tokens=5),
 }
-"""What drafts, by method. Tokens are DeepSeek-V3's own one, and those of the examples in vLLM's
+"""Drafters by method. Tokens are DeepSeek-V3's own one, and those of the examples in vLLM's
 documentation (features/speculative_decoding, 2026-11)."""
 
 

@@ -198,7 +198,7 @@ def _without_bridge(cards: str) -> Iterator[str]:
 
 
 NVLINK = re.compile(r"(?<!no )(?<!without )\bnvlink\b(?! ?switch)")
-"""What says that cards are joined by NVLink, in lower case."""
+"""Pattern of words for cards that are joined by NVLink, in lower case."""
 
 
 def _find_machine(name: str) -> rows.MachineRow:

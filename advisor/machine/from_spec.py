@@ -64,7 +64,7 @@ TYPICAL = Typical()
 
 @dataclass(frozen=True, kw_only=True)
 class StatedParts:
-    """What the names of GPUs and processor in a specification mean, read once."""
+    """Meanings of the names of GPUs and processor in a specification, read once."""
 
     cards: tuple[GpuName, ...] = ()  # GPUs, kind by kind; empty for none
     cpu: CpuName | None = None  # stated processor; None where none is stated

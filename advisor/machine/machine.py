@@ -141,7 +141,7 @@ class Gpu:
 
     @property
     def _figures(self) -> tuple[float, ...]:
-        """What more of makes a card better, beside its peaks."""
+        """Figures of which more makes a card better, beside its peaks."""
         peer = 0.0 if self.peer is None else float(self.peer.value)
         rates = (self.memory, self.bandwidth, self.link.pinned)
         return (

@@ -15,7 +15,7 @@ NO_CARD = re.compile(
     r"\b(?:no|without(?: an?| any)?|w/o)\s+(?:dedicated |discrete )?"
     r"(?:graphics(?: cards?)?|d?gpus?|video cards?)\b|\bcpu[ -]only\b"
 )
-"""What says that a machine has no graphics card, in lower case."""
+"""Pattern of words for a machine without a graphics card, in lower case."""
 
 TYPED = INPUTS.of("machine")
 CHECKS: dict[str, Callable[[str], object]] = {
@@ -26,7 +26,7 @@ CHECKS: dict[str, Callable[[str], object]] = {
     "numa": backends.check_policy,
     "network": network_named,
 }
-"""What refuses a typed text of a field."""
+"""Check of a typed text of a field, which raises where it refuses it."""
 
 
 @dataclass(frozen=True, kw_only=True)

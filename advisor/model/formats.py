@@ -282,7 +282,7 @@ def known_format(name: str) -> Format | None:
 
 TABLE_TYPE = " table"
 HEAD_TYPE = " head"
-"""What the names of a packing's storage types end in, for its token table and its head."""
+"""Endings of the names of a packing's storage types, of its token table and its head."""
 
 
 @cache

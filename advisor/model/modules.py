@@ -23,7 +23,7 @@ from advisor.model.architecture import Architecture, Tensor
 
 REGEX = "re:"  # mark of a regular expression [1]
 HEADS = ("model.", "model.language_model.", "language_model.model.", "backbone.", "")
-"""What stands before `layers` in a module's name, by families; regular expressions may ask it."""
+"""Beginnings of a module's name before `layers`, by families, for regular expressions."""
 LAYER = re.compile(r"layers\.(\d+)\b")
 MANY_REPEATS = 4
 """Repetitions in a regular expression from which it is not read: more could take for ever."""

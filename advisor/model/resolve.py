@@ -323,11 +323,11 @@ def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
 
 
 ON_HUB = Remembered[Described](most=64, seconds=900.0, seconds_of_failures=60.0)
-"""What the Hub told of repositories and files."""
+"""Answers of the Hub on repositories and files."""
 
 
 def _asked_as(text: str) -> Hashable:
-    """What an answer of the Hub depends on: the text, where it is asked, and with whose rights."""
+    """Key of an answer of the Hub: the text, its address, and the rights of who asks."""
     from advisor.model import hub
 
     return text, hub.endpoint(), hub.offline(), permitted().token

@@ -193,7 +193,7 @@ def of_sales(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
 
 
 def _dearer_than_above(sales: Sequence[PriceRow]) -> Iterator[Doubt]:
-    """Prices of cards far above those of the greater card, where that has several."""
+    """Prices of cards far above the median price of the next greater card."""
     prices: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in sales:
         prices[row.gpu, row.condition].append(row.usd / row.gpu_count)

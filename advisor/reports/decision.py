@@ -117,7 +117,7 @@ def _because(advice: Advice, short: Brief) -> Iterator[str]:
 
 
 def _changes(advice: Advice, short: Brief) -> Iterator[str]:
-    """What would make another decision of it."""
+    """Changes that would make another decision of it."""
     free = _free(advice, short)
     if free is not None:
         yield from _bought_where_it_does_not_do(free, advice, short)
@@ -141,7 +141,7 @@ def _bought_where_it_does_not_do(free: BriefWay, advice: Advice, short: Brief) -
 
 
 def _otherwise(advice: Advice) -> str:
-    """What would make another decision where money and waiting alone would not."""
+    """Changes beside money and waiting that would make another decision."""
     decision = advice.decision
     if decision.rests_on_demand:
         return "Other amounts of work, limits or prices would change it."

@@ -56,7 +56,7 @@ def _is_model(text: str) -> bool:
 
 
 def _of_a_gpu(text: str, gpu: str, machine: str) -> str:
-    """What is told where a model is the name of a GPU."""
+    """Sentence where a model is the name of a GPU."""
     if machine and _is_model(machine):
         return (
             f"Machine and model are the other way round: {machine[:80]!r} is a model, and {text!r} "

@@ -124,7 +124,7 @@ AROUND = re.compile(
     r"bench|cli|chat|generate|api|cpu|gpu|cuda|cu\d+|rocm|hip|vulkan|metal|sycl|windows|win|"
     r"linux|mac|macos|bin|x64)$"  # what it is started as, or on
 )
-"""What people write around the name of a program: `vllm[flashinfer]`, `koboldcpp_cu12.exe`."""
+"""Text around the name of a program: `vllm[flashinfer]`, `koboldcpp_cu12.exe`."""
 
 
 def _readings(name: str) -> Iterator[str]:

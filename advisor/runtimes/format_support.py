@@ -87,7 +87,7 @@ WHEN: Mapping[str, Callable[[Attempt, Sequence[str]], object]] = {
     "experts-in-ram": lambda of, _: of.settings.cpu_moe is not None,
     "load": lambda of, modes: of.settings.load_mode in modes,
 }
-"""What a runtime can refuse, by the words behind its key."""
+"""Circumstances that a runtime can refuse, by their key."""
 
 
 @cache

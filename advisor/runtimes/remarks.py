@@ -174,7 +174,7 @@ def _prompt_seconds(estimate: Estimate, tokens: float) -> float | None:
 
 
 def _work_of_a_pass(estimate: Estimate, tokens: float) -> str:
-    """What a pass of so many tokens does with the weights outside the GPUs, a clause."""
+    """Clause on the way of the weights outside the GPUs in a pass of some tokens."""
     parts: Mapping[str, Any] = {}
     if estimate.prompt is not None:
         parts = estimate.prompt.parts
@@ -191,7 +191,7 @@ WAYS = {
     Route.PAGED: "reads the weights from the drive",
     Route.IN_PLACE: "reads the weights in RAM",
 }
-"""What a pass does with the weights outside the GPUs, by their route."""
+"""Way of the weights outside the GPUs in a pass, by their route."""
 
 
 def _in_a_single_pass(estimate: Estimate, tokens: float) -> str:

@@ -51,7 +51,7 @@ _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
 
 @st.cache_resource(show_spinner=False)
 def freeze_after(page: str) -> None:  # noqa: ARG001 - the cache runs it once for each page
-    """Leave out of Python's garbage collection what is loaded once a page was drawn.
+    """Leave loaded objects out of Python's garbage collection, after the first drawing of a page.
 
     The catalogues are hundreds of thousands of objects that stay for good. With them, and with
     remembered answers, a full collection takes 60 to 100 ms. Streamlit's setting to collect after

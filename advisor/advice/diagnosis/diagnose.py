@@ -187,8 +187,10 @@ class RequiredBandwidth:
 
 
 def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
-    """Required bandwidths for the measured speed of each user, of the routes with a large share of
-    a token's time, largest first.
+    """Bandwidths that the measured speed requires of the slowest routes, the slowest first.
+
+    `measured` is the speed of each user [tokens/s]; routes with a small share of a token's time
+    are left out.
     """
     rows = bandwidth_rows()
     disk = run.machine.disk

@@ -104,7 +104,7 @@ class Watched:
 
     @lazy
     def diagnosis(self) -> Diagnosis | None:
-        """Comparison of its speeds; None before enough tokens, and of another model."""
+        """Diagnosis of the server's speeds; None for too few tokens, or another model."""
         if self.other_model:
             return None
         no_longer = self.reading.context is not None and not self.longer

@@ -350,7 +350,7 @@ class Findings:
 
     @lazy
     def _odd(self) -> dict[tuple[str, OptionKind, str], tuple[str, ...]]:
-        """What was found odd, by name, kind and runtime."""
+        """Oddities by name, kind and runtime."""
         return {}
 
     def oddities(self, hit: Hit) -> tuple[str, ...]:

@@ -195,17 +195,17 @@ class Demand:
         yield from self._unmet_at_once(speed, self.first_word(option))
 
     def _unmet_by_rate(self, option: Option, speed: Speed) -> Iterator[str]:
-        """What requests at random times lack."""
+        """Shortfalls of an option for requests at random times."""
         if self.load(option) > BUSY:
             yield "cannot keep up"
         yield from self._unmet_for_each(speed.decode, self.first_word(option))
 
     def _unmet_for_all(self, speed: Speed, running: float, output: float) -> Iterator[str]:
-        """What users at the same time lack, at the low end of the range of the speed."""
+        """Shortfalls for simultaneous users, at the low end of the speed's range."""
         yield from self._unmet_at_once(speed, mean_first_word(speed, running, output))
 
     def _unmet_at_once(self, speed: Speed, first_word: float) -> Iterator[str]:
-        """What users at the same time lack at a wait for the first word [s]."""
+        """Shortfalls for simultaneous users, with a wait for the first word [s]."""
         if speed.waiting:
             yield "lets users wait"
         if speed.decode < self.sized_tps:

@@ -361,7 +361,7 @@ def _first(best: Estimate, advice: Comparison) -> str:
 
 
 def _kept(level: Judgement, kept: Option) -> str:
-    """What a kept machine gives that is not the one described."""
+    """Sentence on a kept machine that is not the one described."""
     if kept.name == NOTHING_OWNED:
         return "You have no machine for it yet."
     if kept.speed is None:

@@ -160,7 +160,7 @@ def _taken_by(advice: Comparison, option: Option) -> str:
 
 
 def _finishing(advice: Comparison) -> list[str]:
-    """What does work of a known amount in time."""
+    """Sentences on the option that does a known amount of work in time."""
     option = advice.decision.option
     if option is None:
         return []

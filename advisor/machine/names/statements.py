@@ -122,7 +122,7 @@ OF_WSL = (
     "WSL has half of a computer's RAM unless .wslconfig says otherwise: type what it shows "
     "(--ram-gb; `free -g`)."
 )
-"""What is told of WSL (learn.microsoft.com/windows/wsl/wsl-config, `memory`, read 2026-11-28)."""
+"""Note on WSL (learn.microsoft.com/windows/wsl/wsl-config, `memory`, read 2026-11-28)."""
 
 
 def _on_power(stated: Statements, card: GpuRow | None) -> Iterator[str]:

@@ -313,7 +313,7 @@ def named(text: str, year: int = NEWEST) -> Named:
 
 
 def _taken(text: str, known: Named, published_as: str) -> tuple[str, ...]:
-    """What a name was taken for; nothing for a model's own name."""
+    """Sentence on the model that a name was taken for; none for its own name."""
     if published_as:
         return (f"{text[:80]} has the layers of {known.name}, and is counted as that.",)
     if known.taken_as:

@@ -423,7 +423,7 @@ def _outside(tensor: StoredTensor) -> Tensor:
 
 
 def _cache(config: Config, layer: int, roles: Mapping[str, Tensor], layers: int) -> LayerCache:
-    """What a layer keeps of the past, by its projections."""
+    """Cache of a layer, by its projections."""
     index = roles["indexer.attn_k"].rows if "indexer.attn_k" in roles else 0
     if "attn_kv_a_mqa" in roles:
         return LayerCache(key_values=roles["attn_kv_a_mqa"].rows + index)

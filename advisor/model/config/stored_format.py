@@ -235,7 +235,7 @@ def _note_of_modules(
 
 
 def _quantization(config: Config, beside: Mapping[str, object] | None) -> dict[str, object]:
-    """What a file and the file beside it say together."""
+    """Quantization that a file and the file beside it state together."""
     quantization = dict(config.part("quantization_config") or config.part(FORMER_KEY))
     inner = (beside or {}).get("quantization")
     if isinstance(inner, Mapping):

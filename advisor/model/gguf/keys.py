@@ -150,7 +150,7 @@ HARMLESS = ("rope.", "tokenizer.")
 
 @cache
 def known_keys() -> Mapping[str, str]:
-    """What known keys of an architecture change; empty for neither cache nor reads."""
+    """Effects of known keys of an architecture; empty for neither cache nor reads."""
     return texts("models/gguf_keys.csv", "key", "changes")
 
 

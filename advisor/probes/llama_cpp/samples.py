@@ -220,7 +220,7 @@ def _costs(timed: Timed) -> Iterator[Cost]:
 
 
 def _attention(sample: Sample, times: Timings) -> float:
-    """Work on the cache over the extra time of the deeper cache [FLOP/s]; 0 without extra time."""
+    """Speed of attention, from the further time of a deeper cache [FLOP/s]; 0 without any."""
     longer = _token(times, DEEP) - _token(times, SHALLOW)
     per_token = float(np.sum(sample.model.per_layer.attention_flops))
     if longer > 0:

@@ -158,7 +158,7 @@ def _moved(before: Request, after: Request) -> bool:
 
 
 def refuse(name: str, text: str, why: str) -> None:
-    """Keep a typed text that cannot be read under its input (for callbacks)."""
+    """Keep an unreadable text beside the name of its input (for callbacks)."""
     visit().unread[name] = Unread(text=text, why=why)
 
 
