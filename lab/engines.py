@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
+from advisor.cost_model.kernels import EngineKernels, generation, peak_flops
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Schedule

@@ -18,7 +18,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from advisor.catalog.constants import Constants, Names, in_common, names_of
-from advisor.cost_model.engine_kernels import generation
+from advisor.cost_model.kernels import generation
 from advisor.cost_model.processors import (
     FlowTime,
     cpu_seconds,

@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.drafting import drafter_cache
-from advisor.cost_model.engine_kernels import EngineKernels
+from advisor.cost_model.kernels import EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     Location,

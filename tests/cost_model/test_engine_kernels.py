@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import ConstantRow, Constants
-from advisor.cost_model.engine_kernels import (
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.kernels import (
     EngineKernels,
     attention_seconds,
     empty_rows,
@@ -15,7 +16,6 @@ from advisor.cost_model.engine_kernels import (
     peak_flops,
     product_seconds,
 )
-from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
