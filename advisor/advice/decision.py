@@ -72,6 +72,11 @@ class Decision:
         return self.rule in OF_DEMAND
 
     @property
+    def keeps(self) -> bool:
+        """Whether the present machine stays, and nothing is bought, rented or called."""
+        return self.option is None or self.option.is_free_setting
+
+    @property
     def close(self) -> bool:
         """Whether a small change of the inputs would recommend another option."""
         return self.rival is not None
@@ -203,13 +208,16 @@ def _thoughtless(case: Situation) -> Option | None:
 def _hours_saved(case: Situation) -> Option | None:
     """A purchase that saves hours of a month beside every free setting, thinking off too; half an
     hour a day where who states no budget waits for nothing that is felt. Where the model does not
-    fit in memory now it is RAM that holds it, for a stated budget whatever does.
+    fit in memory now it is RAM that holds it, for a stated budget what does so for less.
     """
     waits = not serves(case.best_kept, case.reading_tps)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
     safe = case.choice.safe
     if safe is not None and case.holds_nothing:
-        holds = safe if case.demand.wants.max_usd is not None else _ram_that_holds(case)
+        holds = _ram_that_holds(case)
+        budget = case.demand.wants.max_usd is not None
+        if budget and (holds is None or holds.paid_first > safe.paid_first):
+            holds = safe
         if holds is not None:
             return _or_api(case, holds)
     if case.choice.saves < least or _as_good_model(case, least):
@@ -251,14 +259,12 @@ def _as_good_model(case: Situation, hours: float) -> bool:
     """Whether a model as good is free here and writes faster than one reads, or leaves less waiting
     to save than so much in a month, half an hour a day where it writes at ease [h].
 
-    Who states a budget wants to buy: what people's votes alone rate as high is named beside it.
+    Who states a budget asks what it buys: another model is named beside it.
     """
     row = case.another
-    if row is None or _weaker(case):
+    if row is None or case.demand.wants.max_usd or _weaker(case):
         return False
     both = row.standing_beside(case.model) is Standing.BOTH
-    if case.demand.wants.max_usd and not both:
-        return False
     if row.speed.decode >= FASTER * case.reading_tps:
         return True
     at_ease = row.speed.decode >= AT_EASE * case.reading_tps
@@ -289,12 +295,13 @@ def _called(case: Situation) -> Option | None:
 
 def _model(case: Situation) -> Runnable | None:
     """Another model that is rated as high and faster here, where this one is too slow; one that is
-    weaker in tests only where no purchase pays.
+    weaker in tests, or any where a budget is stated, only where no purchase pays.
     """
     row = case.another
     if row is None or serves(case.kept, case.reading_tps) or row.speed.first_token >= LATE:
         return None
-    if case.choice.safe is not None and _weaker(case):
+    bought = case.choice.safe is not None
+    if bought and (case.demand.wants.max_usd or _weaker(case)):
         return None
     return row
 

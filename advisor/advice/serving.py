@@ -460,13 +460,16 @@ def heading(users: int, request: Request) -> str:
     )
 
 
-def of_yours(users: int, yours: Yours) -> str:
-    """Sentence on the users whom the present machine serves at the same speed and wait."""
+def of_yours(users: int, yours: Yours, *, keeps: bool) -> str:
+    """Sentence on the users whom the present machine serves at the same speed and wait, with the
+    conclusion of a verdict that keeps it.
+    """
     if yours.users >= users:
         return f"Yours serves all {users:,} of them."
     if yours.likely >= users:
         sure = f"{yours.users:,} though predictions err"
-        return f"Yours serves all {users:,} of them as predicted, {sure}."
+        told = f"Yours serves all {users:,} of them as predicted, {sure}"
+        return f"{told}: keep it, and measure before anything is bought." if keeps else f"{told}."
     if not yours.users:
         return "Yours serves none of them so."
     return f"Yours serves {yours.users:,} of {users:,} so."

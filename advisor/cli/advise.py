@@ -354,7 +354,7 @@ def _many_users_lines(answered: Answer) -> Iterator[str]:
         here, every = offered(advice, request)
         yield from ("", heading(users, request))
         if not advice.question.ownership.nothing:
-            yield of_yours(users, here.yours)
+            yield of_yours(users, here.yours, keeps=advice.decision.keeps)
         yield from fleet_lines(every)
 
 

@@ -34,6 +34,8 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         product = Form(named.preset.kind)
     else:
         product = None
+    if product is Form.OFFICE and written.form is Form.SLIM:
+        product = Form.SLIM  # sold in several cases
     form = Form.SERVER if named.of_cloud else product or written.form
     many = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER
     several = many and written.says("server")

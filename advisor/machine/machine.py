@@ -288,6 +288,7 @@ class Form(StrEnum):
 
     DESKTOP = "desktop"
     OFFICE = "office"
+    SLIM = "slim"  # office PC whose case takes cards of half height
     LAPTOP = "laptop"
     MAC = "mac"
     MINI = "mini"

@@ -105,13 +105,19 @@ class MoneyInputs:
 #
 # A laptop, a Mac, a mini PC or a handheld takes no card inside. A laptop or mini PC can have one in
 # a dock on a cable; macOS has no drivers for that, and few handhelds have the port. An office PC
-# takes one card that its supply has no plug for, of up to 75 W (data/hardware/card_rules.csv). A
+# takes one card that its supply has no plug for, of up to 75 W (data/hardware/card_rules.csv), a
+# slim one a card of half height (half_height_cards.csv beside it). A
 # desktop takes as many cards as its board, case and power supply allow, and more after these are
 # replaced.
 
-OWN_ROOM = dict.fromkeys(Form, 0) | {Form.DESKTOP: 2, Form.OFFICE: 1, Form.SERVER: 8}
+OWN_ROOM = dict.fromkeys(Form, 0) | {
+    Form.DESKTOP: 2,
+    Form.OFFICE: 1,
+    Form.SLIM: 1,
+    Form.SERVER: 8,
+}
 """Number of cards that the machine takes as it is; assumed."""
-MOST_CARDS = dict.fromkeys(Form, 0) | {Form.DESKTOP: 8, Form.OFFICE: 1, Form.SERVER: 8}
+MOST_CARDS = OWN_ROOM | {Form.DESKTOP: 8}
 """Number of cards that it takes with another board, case and power supply."""
 LANES_OF_A_SLOT = 16
 SLOTS_OF_ATX = 7

@@ -155,3 +155,30 @@ def test_what_is_judged_is_the_same_option(asks: dict[str, object]) -> None:
         judged = advice.as_judged(option)
         assert (judged.kind, judged.name) == (option.kind, option.name)
         assert judged.use.work is option.use.work
+
+
+def test_who_states_a_budget_is_told_what_it_buys_first() -> None:
+    """GLM-4.7-Flash in 8 GB: another model is rated as high and free, and a card within the budget
+    pays for the one that is wanted.
+    """
+    asks = {
+        "machine": "i5-8400, RX 580 8GB, 16GB DDR4-2666", "system": "linux", "texts": "house",
+        "model": "glm-4.7-flash", "think": "long", "prompt": 1200, "output": 500,
+        "replies_per_day": 30.0, "maker": "AMD", "condition": "new",
+    }  # fmt: skip
+    within = decided(**asks, max_usd=850.0)
+    assert within.decision.option is not None
+    assert within.decision.option.kind is OptionKind.ADD
+    assert decided(**asks, max_usd=0.0).decision.model is not None
+
+
+def test_ram_holds_what_a_second_card_would_for_more() -> None:
+    """Experts of 48 GB beside a card of 16 GB: RAM is the cheap way."""
+    asks = {
+        "machine": "Ryzen 7 7700X, RTX 4080 16GB, 16GB DDR5-5600, gen4 NVMe", "texts": "house",
+        "model": "qwen3-coder-next", "format": "Q4_K_M", "context": 32768, "prompt": 2500,
+        "output": 600, "replies_per_day": 50.0,
+    }  # fmt: skip
+    option = decided(**asks, max_usd=1200.0).decision.option
+    assert option is not None
+    assert "of RAM" in option.name

@@ -56,7 +56,7 @@ SOME_QUALITY = "free, some quality"
 """Beginning of the cost of a change that the model's replies show."""
 SAME_TEXT = "free, the same text"  # cost of a change that the model's replies do not show
 BY_BACKEND = ("llama.cpp", "lm-studio")  # runtimes with a choice of the GPU backend
-TAKES_DRIVES = (Form.DESKTOP, Form.OFFICE, Form.SERVER)
+TAKES_DRIVES = (Form.DESKTOP, Form.OFFICE, Form.SLIM, Form.SERVER)
 """Forms of machine with slots for drives that work as one; Macs have none, laptops few."""
 ROOM = 0.9  # share of a socket's memory that a model may take to run from it alone
 

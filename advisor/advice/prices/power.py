@@ -173,7 +173,7 @@ def parts_for(
         if dock and docked:
             return (dock, *supplies(supply_watts(docked)))
         return ()
-    if form not in (Form.DESKTOP, Form.OFFICE):
+    if form not in (Form.DESKTOP, Form.OFFICE, Form.SLIM):
         return ()
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
     supply = sum(row.size for row in supplies(supply_watts(before)))

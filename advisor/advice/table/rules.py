@@ -52,6 +52,7 @@ class CardRule:
     least_cards: int  # fewest cards in all
     watts_over: float | None  # power of the card above which it strikes [W]; None for any
     first: bool  # whether it is for a machine that has no card yet
+    half_height: bool  # whether it strikes cards alone of which none of half height is on record
     firm: bool  # whether it rules the option out; else it says what is odd
     sentence: str  # what strikes
     source: str  # page
@@ -68,6 +69,7 @@ class CardRule:
             and case.cards >= self.least_cards
             and (self.watts_over is None or case.watts > self.watts_over)
             and (first or not self.first)
+            and not (self.half_height and case.card in half_height())
         )
 
 
@@ -96,6 +98,22 @@ def installed(form: Form, machine: Machine, card: Gpu) -> Installed:
         card.board_power or 0.0,
         card.unified,
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfHeightRow:
+    """One row of data/hardware/half_height_cards.csv: a card that is made in half height."""
+
+    gpu: str  # its name
+    source: str  # page that says so
+    source_date: str  # day on which it was read
+
+
+@cache
+def half_height() -> frozenset[str]:
+    """Names of cards of half height, which slim office PCs take."""
+    rows = read(DATA / "hardware/half_height_cards.csv", HalfHeightRow)
+    return frozenset(row.gpu for row in rows)
 
 
 @cache

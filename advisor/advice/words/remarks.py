@@ -15,6 +15,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
+from advisor.machine.machine import Form
 from advisor.request.wants import Condition, Texts
 from advisor.units import GIB, memory, number
 
@@ -125,7 +126,8 @@ def _of_purchase(advice: Comparison) -> Iterator[str]:
     told = [_placed(advice, option)]
     if bought is not None:
         first = _first_word(advice, bought)
-        told += [first, _in_parts(advice, bought), _parts(bought), _limits(advice, bought)]
+        told += [first, _in_parts(advice, bought), _parts(bought), _in_case(advice, bought)]
+        told.append(_limits(advice, bought))
     sentences = " ".join(filter(None, told))
     if sentences:
         yield sentences
@@ -212,6 +214,19 @@ def _in_parts(advice: Comparison, option: Option) -> str:
     if parts == advice.question.work.ubatch:
         return ""
     return f"It is counted with prompts in parts of {float(parts):,.0f} tokens (-ub)."
+
+
+def _in_case(advice: Comparison, option: Option) -> str:
+    """Power and height of a card in an office PC; empty elsewhere."""
+    form = advice.question.ownership.form
+    if option.kind is OptionKind.MACHINE or not option.bought:
+        return ""
+    watts = sum(card.board_power or 0.0 for card in option.bought)
+    if form is Form.SLIM:
+        return f"Take it in half height, as the case needs: its {watts:,.0f} W come from the slot."
+    if form is Form.OFFICE:
+        return f"Its {watts:,.0f} W come from the slot: such a PC's supply has no plug for more."
+    return ""
 
 
 LONG_FIRST = 5.0  # wait for the first word from which a purchase's is named beside it [s]

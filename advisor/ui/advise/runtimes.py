@@ -217,7 +217,7 @@ def load_and_servers(answer: Answer) -> None:
     say(serving.heading(users, answer.nouns.request), "oa-strong")
     here, fleets = _served(answer)
     if not answer.advice.question.ownership.nothing:
-        say(serving.of_yours(users, here.yours))
+        say(serving.of_yours(users, here.yours, keeps=answer.advice.decision.keeps))
     if fleets:
         label = "Machines that serve all users"
         show(columned(FLEETS, fleets, label=label, numeric=(1, 2, 3)))

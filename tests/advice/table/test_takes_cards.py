@@ -6,6 +6,8 @@ import pytest
 
 from advisor.advice.advise import answer
 from advisor.advice.table.option import OptionKind
+from advisor.advice.table.rules import half_height
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form
 from advisor.request.request import Request
 
@@ -71,3 +73,40 @@ def test_where_no_card_goes_something_else_is_found() -> None:
         safe = heavy(machine).choice.safe
         assert safe is not None
         assert safe.kind in (OptionKind.MACHINE, OptionKind.RENT, OptionKind.API)
+
+
+SLIM = (
+    "HP EliteDesk 800 G3 SFF i5-6500 32GB", "ThinkCentre M720s i5-8500 32GB",
+    "Dell OptiPlex 7050 SFF i7-7700 32GB",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("machine", SLIM)
+def test_a_slim_pc_takes_cards_of_half_height_alone(machine) -> None:
+    """As vendors' pages say of each; others are odd up to 75 W, and out above."""
+    advice = heavy(machine)
+    assert advice.question.ownership.form is Form.SLIM
+    added = [option for option in advice.options if option.kind in CARDS]
+    for option in added:
+        assert sum(card.board_power or 0.0 for card in option.bought) <= 75
+        assert (option.bought[0].name in half_height()) or option.odd
+    safe = advice.choice.safe
+    if safe is not None and safe.kind in CARDS:
+        assert safe.bought[0].name in half_height()
+
+
+def test_every_card_of_half_height_draws_no_more_than_a_slot_gives() -> None:
+    """75 W of a slot (PCI Express Card Electromechanical Specification)."""
+    for name in half_height():
+        assert (GPUS.rows()[name].board_power_w or 0.0) <= 75, name
+
+
+def test_what_a_slim_pc_takes_is_said() -> None:
+    words = {"machine": SLIM[0], "model": "gemma-3-12b", "max_usd": 300.0, "prompt": 800}
+    advice = answer(Request(**words, output=250, texts="house").nouns()).advice
+    option = advice.decision.option
+    assert option is not None
+    assert option.kind is OptionKind.ADD
+    assert any(
+        "half height, as the case needs: its 70 W" in line for line in advice.summary.purchases
+    )
