@@ -430,8 +430,13 @@ def sentences(task: Task) -> Sequence[str]:
     lines = [
         f"A session of {session.turns} turns{shape} takes {seconds(task.seconds)}, "
         f"{percent(task.reread_share)} of it reading again what went before; it ends at "
-        f"{number(float(session.prompts[-1]) + session.reply)} tokens."
+        f"{number(float(np.max(session.prompts)) + session.reply)} tokens."
     ]
+    if session.shortened:
+        lines.append(
+            f"The agent shortens its conversation {number(session.shortened)} times, where it "
+            f"fills the stated context of {number(session.limit or 0.0)} tokens."
+        )
     if task.rounds > 1.0:
         lines.append(
             f"{task.together:g} of {session.agents:g} agents are answered at once"

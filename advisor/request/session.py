@@ -4,6 +4,9 @@
     before it:         P(k) - added, of which a share is cached still
     context:           P(turns) + reply
 
+Where a shorter context is stated, an agent shortens its conversation whenever it fills that, and
+begins again with a prompt as long as the first.
+
 Shapes of public agent benchmarks are in data/sessions.csv.
 """
 
@@ -65,6 +68,8 @@ class AgentSession:
     spare: float | None = None
     drive: float = 0.0  # space for them on the drive [B]
     shape: SessionShape | None = None  # row that it is taken from
+    # context at which a conversation is shortened; None where it grows to its end [tokens]
+    limit: float | None = None
 
     def __post_init__(self) -> None:
         numbers = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
@@ -78,22 +83,43 @@ class AgentSession:
             )
 
     @property
+    def turns_held(self) -> int:
+        """Turns until a conversation fills its context and is shortened; all of them where it never
+        does.
+
+        n = floor((limit - first - reply) / (added + reply)) + 1
+        """
+        if self.limit is None:
+            return self.turns
+        room = self.limit - self.first - self.reply
+        return min(int(room // (self.added + self.reply)) + 1, self.turns)
+
+    @property
+    def shortened(self) -> int:
+        """Times that a conversation is shortened."""
+        return (self.turns - 1) // self.turns_held
+
+    @property
+    def _in_conversation(self) -> Floats:
+        """Turns before each one since the conversation began or was shortened."""
+        return np.asarray(np.arange(self.turns, dtype=np.float64) % self.turns_held)
+
+    @property
     def prompts(self) -> Floats:
         """Prompt of each turn [tokens]."""
-        turns = np.arange(self.turns, dtype=np.float64)
-        return np.asarray(self.first + turns * (self.added + self.reply))
+        return np.asarray(self.first + self._in_conversation * (self.added + self.reply))
 
     @property
     def before(self) -> Floats:
-        """Part of each prompt that was read or written in an earlier turn; in the first, what is
-        cached already [tokens].
+        """Part of each prompt that was read or written in an earlier turn; in the first, and where
+        it was shortened, what is cached already [tokens].
         """
-        return np.where(np.arange(self.turns) > 0, self.prompts - self.added, self.cached)
+        return np.where(self._in_conversation > 0, self.prompts - self.added, self.cached)
 
     @property
     def context(self) -> float:
-        """Length at its end, in whole pages [tokens]."""
-        end = float(self.prompts[-1]) + self.reply
+        """Length of the conversation at its longest, in whole pages [tokens]."""
+        end = float(np.max(self.prompts)) + self.reply
         return float(np.ceil(end / PAGE) * PAGE)
 
     @property
@@ -111,7 +137,7 @@ class AgentSession:
         What went before is cached in the share that is stated, else whole; of a first turn, what
         is stated to be cached already.
         """
-        turn = (self.turns - 1) // 2
+        turn = (self.turns_held - 1) // 2
         prompt = float(self.prompts[turn])
         before = float(self.before[turn])
         if turn == 0 or self.kept is None:
@@ -121,7 +147,7 @@ class AgentSession:
         return replace(base, **self._of_all(base), prompt=prompt, cached=cached)
 
     def _of_all(self, base: Workload) -> dict[str, Any]:
-        context = max(self.context, float(base.context))
+        context = max(self.limit or self.context, float(base.context))
         return {"output": self.reply, "context": context, "users": self.together}
 
 
@@ -169,7 +195,7 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
             f"(--turn-tokens); give both, or a shape (--session): {names}."
         )
     spare = values["spare_ram_gb"]
-    return AgentSession(
+    session = AgentSession(
         turns=turns,
         added=added,
         first=of("prompt", "first_prompt"),
@@ -182,6 +208,16 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
         drive=(values["spare_drive_gb"] or 0.0) * GIB,
         shape=shape,
     )
+    return _within(session, values["context"], usual["context"])
+
+
+def _within(session: AgentSession, context: Any, usual: Any) -> AgentSession:
+    """A session in a stated context that holds its first turns, and not all of them."""
+    stated = np.ndim(context) == 0 and context != usual
+    two_turns = session.first + session.added + 2.0 * session.reply
+    if not stated or not two_turns <= context < session.context:
+        return session
+    return replace(session, limit=float(context))
 
 
 def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:

@@ -126,3 +126,30 @@ def test_the_turns_of_a_benchmark_add_up_to_its_published_tokens() -> None:
     prompts = shape.turns * shape.first + shape.turns * (shape.turns - 1) / 2 * added
     assert prompts == pytest.approx(2_802_336, rel=0.001)
     assert shape.turns * shape.reply == pytest.approx(17_705, rel=0.001)
+
+
+def test_a_stated_context_shortens_the_conversation_worked_by_hand() -> None:
+    """Prompts of 1000, 1250 and 1500, and a reply of 50: 1,600 tokens hold three turns."""
+    long = AgentSession(turns=8, first=1000, added=200, reply=50, limit=1600)
+    # (1600 - 1000 - 50) // 250 + 1 = 3
+    assert long.turns_held == 3
+    assert long.shortened == 2
+    assert long.prompts.tolist() == [1000, 1250, 1500, 1000, 1250, 1500, 1000, 1250]
+    assert long.before.tolist() == [0, 1050, 1300, 0, 1050, 1300, 0, 1050]
+    assert long.middle(Workload(context=1600)).prompt == 1250
+    assert long.middle(Workload(context=1600)).context == 1600
+
+
+def test_a_session_is_held_in_a_shorter_context_only_where_that_is_stated() -> None:
+    whole = Request(model="m", session="coding-session").nouns().session
+    assert whole is not None
+    assert whole.limit is None
+    held = Request(model="m", session="coding-session", context=32768).nouns()
+    assert held.session is not None
+    assert held.session.limit == 32768
+    assert held.work.context == 32768
+    assert float(np.max(held.session.prompts)) + held.session.reply <= 32768
+    # a context that does not hold the first two turns grows, as it did
+    tiny = Request(model="m", session="coding-session", context=16384).nouns().session
+    assert tiny is not None
+    assert tiny.limit is None
