@@ -1,7 +1,10 @@
 """MLX: steps of a prompt."""
 
+import shlex
+
 import numpy as np
 import pytest
+from flags import flags, listed
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
@@ -46,3 +49,15 @@ def test_two_macs_share_each_layer_over_thunderbolt_5() -> None:
     slow = machine(MachineSpec(gpu="M3 Ultra 512GB", machines=2, network="Thunderbolt 4"))
     placed = MLX.place(model, slow, Workload(), PlacementStrategy.GPU_RESIDENT, Settings())
     assert "--pipeline" in MLX.command(model, placed, slow, Workload())
+
+
+@pytest.mark.parametrize("form", ["MLX-4bit-g64", "MLX-8bit-g64", "BF16"])
+@pytest.mark.parametrize("name", ["Qwen3-30B-A3B", "Llama-3.1-8B", "gpt-oss-120b"])
+def test_its_lines_are_taken_by_its_own_parsers(name: str, form: str) -> None:
+    mac = machine(MachineSpec(gpu="M3 Ultra 512GB"))
+    described = catalog.model(name, form)
+    placed = MLX.place(described, mac, Workload(), PlacementStrategy.GPU_RESIDENT, Settings())
+    for part in MLX.command(described, placed, mac, Workload()).splitlines():
+        program, *words = shlex.split(part)
+        if program.startswith("mlx_lm."):
+            assert flags(words) <= listed(program.replace(".", "_")), part
