@@ -12,6 +12,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
+from advisor.formatting import counted
 from advisor.model.model import Model
 from advisor.units import memory
 
@@ -113,7 +114,7 @@ def images_of(model: Model | None, count: int, size: str | None, tokens: float |
     if tokens is not None:
         made = tokens
         size = "stated tokens"
-    added = f"{count:,} x image of {size}: {count * made:,.0f} tokens of the prompt."
+    added = f"{counted(count, 'image')} of {size}: {count * made:,.0f} tokens of the prompt."
     notes = (added, *_of_encoder(model)) if model else (added,)
     return Images(count=count, each=made, patches=count * made * patches, notes=notes)
 
@@ -136,7 +137,7 @@ def _unknown(model: Model | None) -> str:
             "them (--image-tokens)."
         )
     return (
-        f"{model.published_as} is not known to read images. Leave --images out, name a model that "
+        f"{model.published_as} is not known to read images. Leave them out, name a model that "
         "does, such as gemma-4-26b or qwen3.6-27b, or state the tokens of an image "
         "(--image-tokens)."
     )
