@@ -12,7 +12,6 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
-from advisor.formatting import counted
 from advisor.model.model import Model
 from advisor.units import memory
 
@@ -114,7 +113,7 @@ def images_of(model: Model | None, count: int, size: str | None, tokens: float |
     if tokens is not None:
         made = tokens
         size = "stated tokens"
-    added = f"{counted(count, 'image')} of {size}: {count * made:,.0f} tokens of the prompt."
+    added = f"Images in the prompt: {count:,} of {size}, {count * made:,.0f} tokens in all."
     notes = (added, *_of_encoder(model)) if model else (added,)
     return Images(count=count, each=made, patches=count * made * patches, notes=notes)
 
