@@ -16,7 +16,7 @@ from advisor.cli.advise import option_answer
 from advisor.cli.estimate import estimate_answer
 from advisor.request.request import Request
 from advisor.runtimes import runtime
-from advisor.ui.advise.ways import ways
+from advisor.ui.advise.ways import purchase, ways
 
 
 @cache
@@ -165,6 +165,13 @@ def test_many_users_are_bought_an_engine_that_queues_them() -> None:
     apple = advice_for(**words, maker="Apple")
     assert runtime(apple.decision.option.speed.runtime).at_once is None
     assert any("is on record: try it" in line for line in apple.summary.purchases)
+
+
+@pytest.mark.parametrize("users", [1, 25])
+def test_the_page_of_who_owns_nothing_shows_what_is_decided_for(users) -> None:
+    words = {"model": "gpt-oss-20b", "machine": "nothing", "texts": "house", "users": users}
+    answered = answer(Request(**words).nouns())
+    assert purchase(answered) is answered.advice.decision.option
 
 
 def test_the_load_that_a_team_is_counted_with_is_said() -> None:

@@ -332,11 +332,15 @@ def _bigger(answer: Answer) -> Way:
 def purchase(answer: Answer) -> Option | None:
     """Purchase that the page shows.
 
-    It is the one that a person names, then the one that the verdict depends on (an odd one only
-    where this machine is too slow), then the cheapest that is notably faster, an odd one last.
+    It is the one that a person names, then the one that is decided for, then the one that the
+    verdict depends on (an odd one only where this machine is too slow), then the cheapest that is
+    notably faster, an odd one last.
     """
     for candidate in answer.advice.candidates[:1]:
         return candidate.best
+    decided = answer.advice.decision.option
+    if decided is not None and decided.kind in chosen.BOUGHT:
+        return decided
     kept, *rest = answer.advice.options
     option = answer.advice.in_question
     if option and option.kind is not OptionKind.RENT and not (option.odd and _level(answer).enough):
