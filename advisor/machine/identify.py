@@ -39,7 +39,8 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     form = Form.SERVER if named.of_cloud else product or written.form
     many = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER
     several = many and written.says("server")
-    part = written.count_of("virtual processors") or written.count_of("cores of a part")
+    expanded = written.spelled_out
+    part = expanded.count_of("virtual processors") or expanded.count_of("cores of a part")
     server = form is Form.SERVER or several or bool(part)
     if typed.cpu is None:
         host = _typical_server(named, server)

@@ -451,24 +451,18 @@ class MachineNames:
         """Machine of graphics and a processor; `rest` is the text without graphics."""
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
         modules = typed.memory_type
-        large = cpu is not None and cpu.row.segment in ("server", "workstation")
-        sizes = rest.memory_sizes or (rest.server_memory if large else [])
-        memory = max(sizes, default=None) if large else rest.main_memory
-        bare = any_of("bare memory").search(rest.text) if cpu and gpus and not memory else None
-        if bare:
-            memory = float(bare[1])
-            notes.append(f"{bare[1]} at its end is taken as {bare[1]} GB of memory.")
+        memory, bare = _stated_memory(rest, cpu, gpus)
+        notes += bare
         notes += (note for part in (*gpus, cpu) if part for note in part.notes)
         platform = cpu.row.name if cpu else ""
         if cpu is None and chip is None:
-            desktop = words.meaning("platform", USUAL_MEMORY)
-            usual = words.meaning("platform", modules.casefold()) or ("" if gpus else desktop)
-            platform = rest.meaning("platform") or usual
-            if written.is_laptop and platform in ("", desktop):
-                platform = TYPICAL_LAPTOP
-            notes += [f"The processor is taken as {platform}."] if platform else []
-        cores, assumed = (None, []) if chip else _cores(rest, cpu)
-        notes += assumed
+            platform = _platform(rest, written, modules, gpus)
+            if platform:
+                notes.append(f"The processor is taken as {platform}.")
+        cores = None
+        if chip is None:
+            cores, assumed = _cores(rest, cpu)
+            notes += assumed
         notes += filter(None, (size_unsaid(gpu, self.gpus.rows) for gpu in gpus))
         cards, count = listed(gpus)
         channels = None
@@ -478,14 +472,12 @@ class MachineNames:
             rate = typed.memory_rate
         if cpu and chip is None and rate is None:
             rate, assumed_rate = words.rate_of_type(modules, cpu.row)
-            notes += [assumed_rate] if assumed_rate else []
-        if cpu and channels:
-            # those of a single socket may be stated
-            of_socket = (cpu.row.memory_channels or channels) / cpu.row.sockets
-            channels = channels * cpu.row.sockets if channels <= of_socket else channels
-        elif cpu and cores:
-            channels = share_of_channels(cpu.row, cores)
-        memory, unsaid = (memory, "") if memory or not chip else _memory_of(gpus[0])
+            notes.append(assumed_rate)
+        if cpu:
+            channels = _channels(cpu, channels, cores)
+        unsaid = ""
+        if chip and not memory:
+            memory, unsaid = _memory_of(gpus[0])
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,
@@ -511,6 +503,44 @@ OF_GRAPHICS = ("unified", "laptop")
 TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
 """Host of a laptop with a graphics card, whose modules are plugged in."""
 USUAL_MEMORY = "ddr5"  # memory of a desktop without a graphics card whose name says none
+
+
+def _stated_memory(
+    rest: Written, cpu: CpuName | None, gpus: list[GpuName]
+) -> tuple[float | None, list[str]]:
+    """Memory that a text states [GB], with a note on a number without a unit; None for no size."""
+    if cpu is not None and cpu.row.segment in ("server", "workstation"):
+        memory = max(rest.memory_sizes or rest.server_memory, default=None)
+    else:
+        memory = rest.main_memory
+    if memory or cpu is None or not gpus:
+        return memory, []
+    bare = any_of("bare memory").search(rest.text)
+    if bare is None:
+        return memory, []
+    return float(bare[1]), [f"{bare[1]} at its end is taken as {bare[1]} GB of memory."]
+
+
+def _platform(rest: Written, written: Written, modules: str, gpus: list[GpuName]) -> str:
+    """Typical host of a machine whose processor is not named; empty where nothing tells of one."""
+    desktop = words.meaning("platform", USUAL_MEMORY)
+    usual = words.meaning("platform", modules.casefold())
+    if not usual and not gpus:
+        usual = desktop
+    platform = rest.meaning("platform") or usual
+    if written.is_laptop and platform in ("", desktop):
+        return TYPICAL_LAPTOP
+    return platform
+
+
+def _channels(cpu: CpuName, stated: int | None, cores: int | None) -> int | None:
+    """Memory channels of all sockets; a text may state those of one. None for the usual ones."""
+    if stated:
+        of_socket = (cpu.row.memory_channels or stated) / cpu.row.sockets
+        return stated * cpu.row.sockets if stated <= of_socket else stated
+    if cores:
+        return share_of_channels(cpu.row, cores)
+    return stated
 
 
 def _joined(named: MachineName, network: str) -> MachineName:
