@@ -314,3 +314,12 @@ def test_a_range_contains_its_value() -> None:
             for figure in (estimate.decode, estimate.prefill, estimate.first_token):
                 assert figure is not None
                 assert float(figure.low) <= float(figure.value) <= float(figure.high), request
+
+
+def test_a_fifth_card_like_one_of_four_unlike_ones_is_never_slower() -> None:
+    """The best three of four were not tried beside a fifth."""
+    usual = Request(model="gpt-oss-20b", format="Q6_K", ram_gb=512, context=16384, users=8)
+    four = "RTX 3060 12GB + RX 6800 + RTX 4060 Ti 16GB + P40"
+    before = placed(replace(usual, gpu=four))
+    after = placed(replace(usual, gpu=f"{four} + RTX 3060 12GB"))
+    assert best(after, answers) >= NEARLY * best(before, answers) > 0
