@@ -598,7 +598,8 @@ class TestReport:
         assert run("advise", *LLAMA, *MACHINE, "--users", "4", "--save", "four")[0] == 0
         record = answers("report", "compare", number, 2)
         assert [row["name"] for row in record["reports"]] == ["kept", "four"]
-        assert record["differing_inputs"] == {"users": ["1", "4"]}
+        of_four = {"users": ["1", "4"], "replies a day": ["40", "160"]}  # 40 for each user
+        assert record["differing_inputs"] == of_four
         text = run("report", "compare", number, 2)[1]
         assert "Inputs that differ" in text
         assert "in_place" not in text
