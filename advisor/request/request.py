@@ -262,7 +262,7 @@ class Request:
     def here(self) -> bool:
         """Whether the machine is the one that the program runs on."""
         if self.named is None:
-            return self.spec.empty
+            return self.spec.empty and not self.nothing
         return self.named.strip().casefold() == "this"
 
     def stated(self) -> dict[str, Any]:

@@ -511,3 +511,12 @@ def test_an_amount_of_money_leads_to_the_machines_that_it_may_buy(typed, words, 
 def test_who_cannot_serve_all_users_is_not_told_so_in_green():
     text = page_text(app(machine="rtx 4090 64gb", model="Qwen3-32B", users="20"))
     assert re.search(r"oa-partly-text'>Not enough:", text)
+
+
+def test_without_a_machine_the_servers_own_stands_nowhere():
+    text = page_text(test := app(model="gpt-oss-20b", machine="nothing"))
+    assert "You have no machine for it yet." in text
+    assert "No machine yet" in text
+    for told in ("Offload to RAM", "certainty", "GB RAM", "assumed: NVMe", "Measure RAM"):
+        assert told not in text, told
+    assert [shown.label for shown in test.tabs] == ["What it costs"]

@@ -128,17 +128,15 @@ TABS = "advise_tab"  # session key of the open tab
 
 
 def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Markup:
-    """Parts of the page without a widget: notices, verdict, placements, ways out, certainty."""
-    return joined(
-        (
-            *_notices(answer),
-            verdict(answer.advice.summary),
-            placements.row(answer, before),
-            ways.row(answer, offered),
-            certainty(answer),
-            ANCHOR,
-        )
-    )
+    """Parts of the page without a widget: notices, verdict, placements, ways out, certainty.
+
+    Without a machine there is nothing to place a model on.
+    """
+    told = [*_notices(answer), verdict(answer.advice.summary)]
+    if answer.nouns.request.nowhere:
+        return joined((*told, ways.row(answer, offered), ANCHOR))
+    on_it = placements.row(answer, before)
+    return joined((*told, on_it, ways.row(answer, offered), certainty(answer), ANCHOR))
 
 
 def shown(answer: Answer) -> None:
@@ -162,8 +160,9 @@ def shown(answer: Answer) -> None:
             known.row(answer)
     if answer.nouns.request.here and best is not None:
         this_machine.measure("certainty")
+    files = _files(answer)
     for tab, file in zip(
-        st.tabs(list(FILES), key=TABS, on_change="rerun"), FILES.values(), strict=True
+        st.tabs(list(files), key=TABS, on_change="rerun"), files.values(), strict=True
     ):
         if tab.open:
             with tab:
@@ -244,6 +243,15 @@ FILES = {
     "Sources": "sources",
 }
 """File that draws each tab, loaded when it is opened, so that the page opens without it."""
+
+
+def _files(answer: Answer) -> dict[str, str]:
+    """Tabs of an answer with their files: without a machine, those on purchases alone."""
+    nouns = answer.nouns
+    if not nouns.request.nowhere:
+        return FILES
+    several = ("All runtimes",) if float(nouns.work.users) > 1 else ()
+    return {title: FILES[title] for title in (ways.COSTS, *several)}
 
 
 def title(answer: Answer) -> str:

@@ -29,8 +29,17 @@ def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
     none.
     """
     request = current.present()
+    if request.nowhere:
+        parts: Iterable[Markup] = [_chip("No machine yet")]
+        assumed: Iterable[Markup] = ()
+    else:
+        parts = _sure(machine, request)
+        assumed = _assumed(machine, request)
+    named = [_chip(f"taken as {taken}")] if taken else []
+    form = "" if request.format else "assumed: "
+    held = _opening(f"{form}{model.format}, context {context_size(float(work.context))}", MODEL)
     with st.container(key="chips"):
-        show(joined((*_sure(machine, request, taken), *_assumed(machine, model, work, request))))
+        show(joined((*parts, *named, *assumed, held)))
 
 
 def actions() -> dict[str, Callable[[], None]]:
@@ -38,7 +47,7 @@ def actions() -> dict[str, Callable[[], None]]:
     return {_key(group): partial(open_at, group) for group in (MACHINE, MODEL)}
 
 
-def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
+def _sure(machine: Machine, request: Request) -> Iterable[Markup]:
     if request.machine == current.EXAMPLE and not current.visit().lately:
         yield _chip("Example", "oa-example")
     if request.here and audience.is_public():
@@ -55,8 +64,6 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
     for what, figure in (("RAM", machine.host.bandwidth), *drives):
         if figure.kind in STATED:
             yield _chip(f"{what} {rate(float(figure.value))}, {figure.kind.value}")
-    if taken:
-        yield _chip(f"taken as {taken}")
 
 
 def _chip(words: str, style: str = "") -> Markup:
@@ -67,7 +74,7 @@ def _chip(words: str, style: str = "") -> Markup:
     return Markup("<span class='oa-chip {}'>{}{}</span>").format(style, tick, words)
 
 
-def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -> Iterable[Markup]:
+def _assumed(machine: Machine, request: Request) -> Iterable[Markup]:
     host = machine.host
     disk = machine.disk
     if host.memory.kind is Provenance.ASSUMED:
@@ -84,8 +91,6 @@ def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -
         link = machine.gpus[0].link.name
         sure = request.pcie_gen is not None or states_link(request.machine or "")
         yield _chip(link) if sure else _opening(f"assumed: {link}")
-    form = "" if request.format else "assumed: "
-    yield _opening(f"{form}{model.format}, context {context_size(float(work.context))}", MODEL)
 
 
 def _opening(words: str, group: str = MACHINE) -> Markup:
