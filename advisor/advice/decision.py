@@ -195,6 +195,23 @@ def _served(case: Situation) -> Option | None:
     return min(near, key=lambda each: (each.machines, _usd_a_month(each)), default=None)
 
 
+UNDONE = 1.25
+"""Gain from which a stated setting is to be left to the engine before anything is bought; smaller
+ones are within what predictions err."""
+
+
+def _undone(case: Situation) -> Option | None:
+    """The fastest of the stated settings left to the engine, where one waits for an answer."""
+    now = case.kept.speed
+    if now is None or (serves(case.kept, case.reading_tps) and _hours_saved(case) is None):
+        return None
+    able = [option for option in case.options[1:] if option.undoes and option.speed is not None]
+    best = max(able, key=lambda option: option.decode, default=None)
+    if best is None or best.decode < UNDONE * now.decode:
+        return None
+    return best
+
+
 def _thoughtless(case: Situation) -> Option | None:
     """Thinking off, where the thought is what one waits for, and nobody asked for it."""
     option = case.stopped
@@ -337,6 +354,7 @@ RULES = (
     Rule("finishes", _finishing),
     Rule("served by a setting", _served_by_setting),
     Rule("serves all", _served),
+    Rule("setting undone", _undone),
     Rule("hours saved", _hours_saved),
     Rule("stop thinking", _thoughtless),
     Rule("free setting", _free),
@@ -375,7 +393,7 @@ def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
     return Decision(rule=KEEP, beside=_beside(case, None))
 
 
-OF_PURCHASES = ("hours saved", "free setting", "slower setting", "purchase", KEEP)
+OF_PURCHASES = ("setting undone", "hours saved", "free setting", "slower setting", "purchase", KEEP)
 """Rules that decide whether something is bought."""
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from advisor.errors import UnknownName
 from advisor.machine.identify import machine_by_name
+from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 
@@ -78,3 +79,17 @@ def test_a_share_of_a_server_has_a_share_of_its_memory_channels() -> None:
     whole = machine_by_name("8x MI300X server").host.bandwidth.value
     part = machine_by_name("1x_L4_28V_124G").host.bandwidth.value
     assert part / whole == pytest.approx(4 / 8, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("HP Z440 Xeon E5-1650 v4, Quadro K2200 4GB, 64GB DDR4", Form.DESKTOP),
+        ("HP Z8 G4 2x Xeon Gold 6130 192GB", Form.DESKTOP),
+        ("Dell Precision T5810 Xeon E5-2680 v4 64GB RTX 3060", Form.DESKTOP),
+        ("Dell Precision 7920 Tower 2x Xeon Gold 6130 96GB", Form.DESKTOP),
+        ("Dell PowerEdge R740 2x Xeon Gold 6130 192GB", Form.SERVER),
+    ],
+)
+def test_towers_of_workstations_are_no_rack_servers(name: str, form: Form) -> None:
+    assert machine_by_name(name, MachineSpec()).form is form

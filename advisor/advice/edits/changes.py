@@ -303,27 +303,39 @@ def _split_by_itself(best: Estimate) -> Edits:
         if best.model.has_experts:
             words = "all layers in the GPU, in RAM only the experts that do not fit"
         words = f"{words} (--gpu-layers left open)"
-        yield Edit(words=words, cost=SAME_TEXT, changes={"settings": after})
+        yield _undone(words, settings=after)
 
 
 def _left_on(work: Workload, best: Estimate) -> Edits:
-    """Flash attention and the cache in the GPU, which engines choose, where somebody states that
-    they are off.
+    """Flash attention, the cache in the GPU and its windows, which engines choose, where somebody
+    states that they are off.
     """
-    stated: list[Edit] = []
+    stated: dict[str, Any] = {}
+    words: list[str] = []
     if not work.flash_attention:
-        with_it = replace(work, flash_attention=True)
-        words = "flash attention on"
-        stated.append(Edit(words=words, cost=SAME_TEXT, changes={"work": with_it}))
+        words.append("flash attention on")
+        stated["flash_attention"] = True
+    if work.swa_full and np.isfinite(best.model.per_layer.windows).any():
+        words.append("a KV cache of the sliding windows alone (without --swa-full)")
+        stated["swa_full"] = False
+    edits = [
+        _undone(told, work=replace(work, **{name: value}))
+        for told, (name, value) in zip(words, stated.items(), strict=True)
+    ]
+    every = {"work": replace(work, **stated)} if stated else {}
     if best.settings.kv_in_ram and best.machine.gpus:
+        words.append("the KV cache in the GPU (without --no-kv-offload)")
         inside = replace(best.settings, kv_in_ram=None)
-        words = "the KV cache in the GPU (without --no-kv-offload)"
-        stated.append(Edit(words=words, cost=SAME_TEXT, changes={"settings": inside}))
-    yield from stated
-    if len(stated) > 1:
-        words = " and ".join(edit.words for edit in stated)
-        changes = {name: value for edit in stated for name, value in edit.changes.items()}
-        yield Edit(words=words, cost=SAME_TEXT, changes=changes)
+        edits.append(_undone(words[-1], settings=inside))
+        every["settings"] = inside
+    yield from edits
+    if len(edits) > 1:
+        yield _undone(" and ".join(words), **every)
+
+
+def _undone(words: str, **changes: Any) -> Edit:
+    """Edit that leaves to the engine what somebody states."""
+    return Edit(words=words, cost=SAME_TEXT, changes=changes, undoes=True)
 
 
 def _is_split(best: Estimate) -> bool:

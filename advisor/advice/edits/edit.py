@@ -70,6 +70,7 @@ class Edit:
     # what its format loses over the present one [nats]; None where more than people accept
     loss: float | None = None
     unreported: bool = False  # an engine that nobody but its makers reported on the card
+    undoes: bool = False  # a setting that somebody states is left to the engine again
 
     @property
     def of_format(self) -> bool:

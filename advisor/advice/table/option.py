@@ -73,6 +73,7 @@ class Option:
     overloaded: bool = False  # requests come faster than it answers them
     machines: int = 1  # number of machines that are bought or rented
     unreported: bool = False  # a free engine that nobody but its makers reported on the card
+    undoes: bool = False  # it leaves a setting that somebody states to the engine again
 
     def __repr__(self) -> str:
         speed = f"{self.decode:.3g} tokens/s" if self.speed else "no speed"

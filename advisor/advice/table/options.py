@@ -256,6 +256,7 @@ def changes(question: Question, edits: Iterable[Edited]) -> Iterator[Option]:
             price,
             loss=_loss_of(edit),
             unreported=edit.unreported,
+            undoes=edit.undoes,
         )
 
 

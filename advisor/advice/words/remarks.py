@@ -146,6 +146,8 @@ def _placed(advice: Comparison, option: Option) -> str:
     if reads_drive(advice.options[0]):
         return f"Then memory holds all of it; now {now}."
     left = _left_in_ram(advice, option)
+    if left and now.startswith(f"{left} of it"):
+        return f"As now, {left} of it stay in RAM."
     then = f"Then {left} of it stay in RAM" if left else "Then a part of it stays in RAM"
     return f"{then}; now {now}." if now else f"{then}."
 

@@ -576,6 +576,7 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         f"{faster}{answered or f': {when}'}.",
         f"{faster}.",
         f"{name}{added} gives {speed} for {money_words(option.paid_first)}{stated_price(option)}.",
+        f"{name}{added}, {money_words(option.paid_first)}.",
     ]
 
 

@@ -37,3 +37,56 @@ def test_a_prefix_cache_that_is_off_is_what_an_agent_switches_on() -> None:
     assert task is not None
     assert task.notable is not None
     assert task.notable.edit.words == "vLLM's prefix cache on"
+
+
+def test_the_whole_context_of_windowed_layers_is_taken_back_before_a_card_is_bought() -> None:
+    """Gemma 3 12B keeps 48 layers x 8 heads x 256 x 2 values of 2 bytes for 32,768 tokens with
+    `--swa-full`, 12.9 GB; without, 8 of its layers do, and 40 keep 1,024 tokens: 2.5 GB. An
+    RTX 3060 (12 GB) holds that beside 7.3 GB of weights.
+    """
+    spilling = Request(
+        model="gemma-3-12b",
+        format="Q4_K_M",
+        machine="Ryzen 5 5600, RTX 3060 12GB, 32GB DDR4-3200",
+        context=32768.0,
+        prompt=6000.0,
+        output=500.0,
+        reading_tps=20.0,
+        swa_full=True,
+        max_usd=1000.0,
+    )
+    advice = answer(spilling.nouns()).advice
+    assert advice.decision.rule == "setting undone"
+    assert advice.decision.option.name == (
+        "a KV cache of the sliding windows alone (without --swa-full)"
+    )
+    assert advice.decision.option.speed.whole
+
+
+def test_layers_that_somebody_states_are_left_to_the_engine_before_a_card_is_bought() -> None:
+    """With ten whole layers of 48 in the GPU, attention and caches of the others stay outside."""
+    split = Request(
+        model="qwen3-coder-next",
+        format="Q4_K_M",
+        machine="Core i7-12700, RTX 3060 12GB, 64GB DDR4-3200",
+        gpu_layers=10.0,
+        context=32768.0,
+        reading_tps=25.0,
+        max_usd=900.0,
+    )
+    advice = answer(split.nouns()).advice
+    assert advice.decision.rule == "setting undone"
+    assert "all layers in the GPU" in advice.decision.option.name
+    assert advice.decision.within or advice.decision.rival  # a purchase is named beside it
+
+
+def test_a_setting_that_costs_little_is_not_what_is_decided() -> None:
+    """At 2,048 tokens attention is a small part of a token's time."""
+    short = Request(
+        model="Llama-3.1-8B",
+        gpu="RTX 3090",
+        flash_attention=False,
+        context=2048.0,
+        reading_tps=300.0,
+    )
+    assert answer(short.nouns()).advice.decision.rule != "setting undone"
