@@ -50,7 +50,7 @@ def test_every_word_of_names_is_a_pattern_that_its_reader_asks_for() -> None:
     kinds = {kind for kind, _ in keys}
     for kind in kinds:
         words.patterns(kind)
-    code = "".join(file.read_text() for file in Path(words.__file__).parents[1].rglob("*.py"))
+    code = "".join(file.read_text() for file in Path(words.__file__).parents[2].rglob("*.py"))
     inserted = {kind for row in rows for kind in INSERTED.findall(row.pattern)}
     named = inserted | words.words_of_kind("form").keys()
     assert {kind for kind in kinds - named if f'"{kind}"' not in code} == set()

@@ -17,7 +17,7 @@ from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.phrases import briefly, duration, name_in_place, plain, read_there
-from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
+from advisor.advice.words.ways import faster_runtime, in_short, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
@@ -177,7 +177,8 @@ def verdict(advice: Comparison) -> VerdictText:
     )
     takes = _takes(advice, level, speed)
     beside = with_engine(ways, advice)
-    way = _fitting(gives, takes, beside, at_all=False) or _fitting(gives, takes, ways)
+    shortest = [*ways, *in_short(advice)]
+    way = _fitting(gives, takes, beside, at_all=False) or _fitting(gives, takes, shortest)
     return VerdictText(
         judgement=level,
         gives=gives,

@@ -8,7 +8,7 @@ from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.situation import STOPS_THINKING, idle_usd, thinking_off
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import FASTER, begins_late, reads_drive
+from advisor.advice.table.choice import BOUGHT, FASTER, begins_late, reads_drive
 from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
@@ -56,6 +56,15 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
         beside = _unless_texts_stay(decision.beside)
         return [f"{bought[0]} {beside}", f"{bought[-1]} {beside}", *bought]
     return bought
+
+
+def in_short(advice: Comparison) -> list[str]:
+    """What is bought and its price, for a line that has room for no more; nothing elsewhere."""
+    option = advice.decision.option
+    if option is None or option.kind not in BOUGHT:
+        return []
+    place = after_name(option, " in its place")
+    return [f"{plain(option.name)}{place}, {money_words(option.paid_first)}."]
 
 
 def _nothing_bought(advice: Comparison) -> list[str]:
@@ -576,7 +585,6 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         f"{faster}{answered or f': {when}'}.",
         f"{faster}.",
         f"{name}{added} gives {speed} for {money_words(option.paid_first)}{stated_price(option)}.",
-        f"{name}{added}, {money_words(option.paid_first)}.",
     ]
 
 
