@@ -322,7 +322,7 @@ def _left_on(work: Workload, best: Estimate) -> Edits:
         _undone(told, work=replace(work, **{name: value}))
         for told, (name, value) in zip(words, stated.items(), strict=True)
     ]
-    every = {"work": replace(work, **stated)} if stated else {}
+    every: dict[str, Any] = {"work": replace(work, **stated)} if stated else {}
     if best.settings.kv_in_ram and best.machine.gpus:
         words.append("the KV cache in the GPU (without --no-kv-offload)")
         inside = replace(best.settings, kv_in_ram=None)
