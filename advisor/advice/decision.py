@@ -345,6 +345,8 @@ def _any_step(case: Situation) -> Option | None:
 IN_TIME = "in time"
 SWITCH_OFF = "switch off"
 """Rules by which everything stays, whatever could be bought."""
+UNDONE_SETTING = "setting undone"
+"""Rule by which a stated setting is left to the engine."""
 RULES = (
     Rule("refused", lambda case: bool(case.instead) or None),
     Rule("in place of rent", _in_place_of_rent),
@@ -354,7 +356,7 @@ RULES = (
     Rule("finishes", _finishing),
     Rule("served by a setting", _served_by_setting),
     Rule("serves all", _served),
-    Rule("setting undone", _undone),
+    Rule(UNDONE_SETTING, _undone),
     Rule("hours saved", _hours_saved),
     Rule("stop thinking", _thoughtless),
     Rule("free setting", _free),
@@ -393,7 +395,7 @@ def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
     return Decision(rule=KEEP, beside=_beside(case, None))
 
 
-OF_PURCHASES = ("setting undone", "hours saved", "free setting", "slower setting", "purchase", KEEP)
+OF_PURCHASES = (UNDONE_SETTING, "hours saved", "free setting", "slower setting", "purchase", KEEP)
 """Rules that decide whether something is bought."""
 
 

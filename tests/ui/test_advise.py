@@ -520,3 +520,13 @@ def test_without_a_machine_the_servers_own_stands_nowhere():
     for told in ("Offload to RAM", "certainty", "GB RAM", "assumed: NVMe", "Measure RAM"):
         assert told not in text, told
     assert [shown.label for shown in test.tabs] == ["What it costs"]
+
+
+def test_a_stated_setting_that_is_decided_against_is_the_first_card_and_is_taken_back():
+    stated = {"context": "32768", "prompt": "6000", "reading_tps": "20", "swa_full": "true"}
+    test = app(model="gemma-3-12b", machine="Ryzen 5 5600, RTX 3060 12GB, 32GB", **stated)
+    text = page_text(test)
+    assert text.index("A free setting") < text.index("A bigger GPU")
+    assert "A KV cache of the sliding windows alone." in text
+    press(test, "take_0")
+    assert "Runs well" in page_text(test)

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.decision import IN_TIME, KEEP, SWITCH_OFF
+from advisor.advice.decision import IN_TIME, KEEP, SWITCH_OFF, UNDONE_SETTING
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
@@ -71,10 +71,12 @@ class Way:
 
 
 def ways(answer: Answer) -> list[Way]:
-    """The ways that help, in their order, two free ones at most; the bigger GPU is always among
-    them.
+    """The ways that help, in their order, two free ones at most, a setting that is decided for
+    first; the bigger GPU is always among them.
     """
-    able = (_another_model(answer), _free_setting(answer), _another_engine(answer))
+    able = [_another_model(answer), _free_setting(answer), _another_engine(answer)]
+    if answer.advice.decision.rule == UNDONE_SETTING:
+        able[:2] = reversed(able[:2])
     free = [way for way in able if way is not None][:MOST_FREE]
     return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
 
@@ -172,7 +174,8 @@ def _free_setting(answer: Answer) -> Way | None:
     step = advice.case.step
     if advice.case.setting is not None and decided is advice.case.for_all:
         return _for_all(advice.case.setting, answer.nouns)
-    edit = next((each for each in advice.what_ifs if step and each.words == step.name), None)
+    names = [option.name for option in (decided, step) if option is not None]
+    edit = next((each for name in names for each in advice.what_ifs if each.words == name), None)
     if decided is not None and decided.name.startswith(STOPS_THINKING):
         return _thinking_off(answer, decided, edit)
     if edit is None:
@@ -244,7 +247,7 @@ def _another_engine(answer: Answer) -> Way | None:
 
 
 INPUTS_OF = {
-    "work": ("kv_type", "ubatch", "draft", "context", "flash_attention"),
+    "work": ("kv_type", "ubatch", "draft", "context", "flash_attention", "swa_full"),
     "settings": ("gpu_layers", "cpu_moe", "cpu_ffn", "kv_in_ram"),
 }
 """Fields of a request that are inputs of the same names, by the field of an edit."""
