@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -207,14 +206,13 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     else:
         kind = OptionKind.MACHINE
     parts: tuple[HostPartRow, ...] = ()
-    stay = 0
+    further = len(gpus)
     if kind is OptionKind.REPLACE:
         before = question.machine.discrete
         parts = parts_for(ownership.form, before, gpus, slots(question.machine))
-        stay = sum(card.name == name for card in before)
+        further = _further(question, machine)
     elif not machine.unified:
         parts = desktop_parts(gpus)
-    further = len(gpus) - stay
     price = Price(usd=None)
     row = selling_price(name)
     fresh = row is not None and not is_lapsed(row, question.today)
@@ -225,6 +223,12 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     if 0 < further < len(gpus):
         return replace(offered, name=f"{counted(further, name)}, {len(gpus)} in all")
     return offered
+
+
+def _further(question: Question, machine: Machine) -> int:
+    """Number of a machine's cards that one does not have yet."""
+    there = sum(card.name == machine.name for card in question.machine.discrete)
+    return max(len(machine.gpus) - there, 0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -396,10 +400,7 @@ class Findings:
 
     def _is_there(self, hit: Hit) -> bool:
         """Whether one has all cards of a purchase."""
-        if hit.kind is not OptionKind.REPLACE:
-            return False
-        there = Counter(card.name for card in self.question.machine.discrete)
-        return Counter(card.name for card in hit.bought) <= there
+        return hit.kind is OptionKind.REPLACE and not _further(self.question, hit.machine)
 
     def _hits(self, rows: Combinations) -> Iterator[Hit]:
         """Rows as hits. Columns are lists, since picking numbers out of arrays is slow."""
