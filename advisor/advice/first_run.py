@@ -91,7 +91,7 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
     if system is System.WINDOWS:
         exact = powershell(exact)
     run = ""
-    if estimate.settings.divides:
+    if estimate.settings.divides or estimate.work.swa_full or not estimate.work.flash_attention:
         run = exact if _downloads(estimate) else ""
     elif _plain(estimate):
         run = _run(estimate)

@@ -58,6 +58,17 @@ def test_linux_with_llama_cpp() -> None:
     assert flags(shlex.split(lines.exact)) <= listed("llama_server")
 
 
+@pytest.mark.parametrize(
+    ("stated", "option"),
+    [({"swa_full": True}, "--swa-full"), ({"flash_attention": False}, "-fa off")],
+)
+def test_the_first_line_passes_stated_settings_of_the_cache(stated, option) -> None:
+    request = Request(model="gemma-3-12b", machine="RTX 3090, 64 GB", **stated)
+    lines = of(request, "llama.cpp", System.LINUX)
+    assert option in lines.run
+    assert lines.run == lines.exact
+
+
 def values(line: str, option: str) -> list[str]:
     """What stands behind an option of a command."""
     words = shlex.split(line)
