@@ -64,7 +64,7 @@ def in_short(advice: Comparison) -> list[str]:
     if option is None or option.kind not in BOUGHT:
         return []
     place = after_name(option, " in its place")
-    return [f"{plain(option.name)}{place}, {money_words(option.paid_first)}."]
+    return [f"{plain(option.name)}{place} for {money_words(option.paid_first)}."]
 
 
 def _nothing_bought(advice: Comparison) -> list[str]:
