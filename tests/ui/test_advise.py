@@ -113,6 +113,11 @@ def test_a_small_model_needs_no_offloading_and_the_others_are_folded():
     assert "Nothing needs offloading; this is what RAM would give." in times
 
 
+def test_a_placement_that_few_run_says_so_where_it_is_faster_than_the_one_shown():
+    text = page_text(app(model="Gemma-4-26B-A4B", machine="RTX 4060 laptop 8gb 16gb"))
+    assert re.search(r"for an answer in [^<]+, which few run", text)
+
+
 def test_too_slow_a_model_has_a_faster_one_that_is_rated_as_well_and_can_be_taken():
     test = app(model="Llama-3.3-70B", machine=PC)
     assert "Another model" in ways(test)
