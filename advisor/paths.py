@@ -1,4 +1,4 @@
-"""Folders of the program's own files and of the user's data."""
+"""Folder of the user's data."""
 
 import os
 from pathlib import Path
@@ -18,14 +18,3 @@ def data_folder() -> Path:
         return Path(chosen or platformdirs.user_data_dir("offload-advisor", False)).expanduser()
     except RuntimeError:
         return HOMELESS
-
-
-def product_folder() -> Path:
-    """Folder of data/, app.py and .streamlit/: that of the clone, or advisor/installed/ of a wheel.
-
-    A wheel copies them to advisor/installed/, which a clone does not have (pyproject.toml).
-    """
-    installed = Path(__file__).resolve().parent / "installed"
-    if installed.is_dir():
-        return installed
-    return installed.parents[1]

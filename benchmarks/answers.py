@@ -157,9 +157,9 @@ def predicted(table: str, number: str) -> Any:
     """Prediction of a published row."""
     import csv
 
-    from advisor.paths import product_folder
+    from advisor.catalog.csv_tables import DATA
 
-    path = product_folder() / "data" / "measurements" / f"{table}.csv"
+    path = DATA / "measurements" / f"{table}.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["id"] == number]
     if not rows:
@@ -189,9 +189,9 @@ def page(name: str, *parameters: str) -> list[str]:
     """Texts of a page."""
     from streamlit.testing.v1 import AppTest
 
-    from advisor.paths import product_folder
+    from advisor.catalog.csv_tables import DATA
 
-    root = product_folder()
+    root = DATA.parent
     test = AppTest.from_file(str(root / "app.py"), default_timeout=120)
     test.switch_page(f"advisor/ui/pages/{name}.py")
     for key, _, value in (word.partition("=") for word in parameters):

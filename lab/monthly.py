@@ -20,8 +20,9 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from advisor.catalog.csv_tables import product_folder
 from advisor.errors import InputError
-from advisor.paths import DATA_VARIABLE, product_folder
+from advisor.paths import DATA_VARIABLE
 from lab.repository import changed_files, committed
 
 TABLES = {

@@ -4,8 +4,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from advisor.catalog.csv_tables import product_folder
 from advisor.errors import InputError
-from advisor.paths import product_folder
 
 
 def git(*words: str) -> str:

@@ -384,7 +384,7 @@ def test_the_dashboard_answers_to_no_foreign_name(dashboard):
 
 
 PAGE = """
-from advisor.paths import product_folder
+from advisor.catalog.csv_tables import product_folder
 from streamlit.testing.v1 import AppTest
 
 page = AppTest.from_file(str(product_folder() / "app.py"), default_timeout=120)

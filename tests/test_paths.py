@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.paths import HOMELESS, data_folder, product_folder
+from advisor.catalog.csv_tables import product_folder
+from advisor.paths import HOMELESS, data_folder
 
 ROOT = Path(__file__).parents[1]
 

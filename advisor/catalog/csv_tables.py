@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from advisor.errors import DataError
-from advisor.paths import product_folder
+
+
+def product_folder() -> Path:
+    """Folder of data/, app.py and .streamlit/: that of the clone, or advisor/installed/ of a wheel.
+
+    A wheel copies them to advisor/installed/, which a clone does not have (pyproject.toml).
+    """
+    installed = Path(__file__).resolve().parents[1] / "installed"
+    if installed.is_dir():
+        return installed
+    return installed.parents[1]
+
 
 DATA = product_folder() / "data"
 PROVENANCE = frozenset({"source", "source_date", "date", "retrieved", "note"})
