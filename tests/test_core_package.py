@@ -31,7 +31,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
-    for needed in ("numpy", "numpy.libs", "platformdirs"):
+    for needed in ("numpy", "numpy.libs"):
         place = Path(str(importlib.util.find_spec(needed.partition(".")[0]).origin)).parent
         present = place.with_name(needed)
         if present.exists():
@@ -62,10 +62,10 @@ def test_its_modules_are_those_of_the_fence() -> None:
     assert {name for name in modules if not name.endswith(".__init__")} == set(fenced)
 
 
-def test_it_needs_numpy_and_platformdirs_as_the_program_does() -> None:
+def test_it_needs_numpy_alone_of_the_release_that_the_program_needs() -> None:
     needed = settings(FOLDER)["project"]["dependencies"]
     assert set(needed) <= set(settings(ROOT)["project"]["dependencies"])
-    assert [text.split(">")[0] for text in needed] == ["numpy", "platformdirs"]
+    assert [text.split(">")[0] for text in needed] == ["numpy"]
 
 
 def test_the_three_lines_of_its_readme_give_the_digits_of_the_program(installed: Path) -> None:
