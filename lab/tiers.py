@@ -24,8 +24,8 @@ from advisor.cost_model.uncertainty import BY_TRAIT, TRAITS, Margins
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
 from advisor.model.model import Floats
+from advisor.runtimes.tiered import ReportedRow
 from advisor.runtimes.tiered.engines import TieredEngine
-from advisor.runtimes.tiered.runtimes import ReportedRow
 from lab import rounded, write
 from lab.fit import Fit, FitSettings, HeldOut, counts, fitted_row, problem, solve
 from lab.folds import left_out_times

@@ -22,8 +22,8 @@ from advisor.runtimes.llama_cpp.splits import LLAMA_CPP, LLAMA_CPP_TENSOR
 from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
-from advisor.runtimes.tiered.runtimes import in_tiers as in_tiers
-from advisor.runtimes.tiered.runtimes import tiered_runtime, tiered_runtimes
+from advisor.runtimes.tiered import in_tiers as in_tiers
+from advisor.runtimes.tiered import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 
 RUNTIMES = (

@@ -20,8 +20,8 @@ from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.exllamav3 import CHUNK
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
+from advisor.runtimes.tiered import sentences
 from advisor.runtimes.tiered.engines import TieredEngine
-from advisor.runtimes.tiered.runtimes import sentences
 from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
 

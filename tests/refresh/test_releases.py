@@ -4,7 +4,7 @@ from provenance import is_past, is_public
 
 from advisor.refresh.releases import releases
 from advisor.runtimes import NAMED
-from advisor.runtimes.tiered.runtimes import tiered_runtimes
+from advisor.runtimes.tiered import tiered_runtimes
 
 
 def test_every_runtime_has_the_release_that_it_was_written_for() -> None:

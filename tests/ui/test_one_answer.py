@@ -12,7 +12,7 @@ from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.request.request import Request
 from advisor.runtimes.compare import decode_tps, usable
-from advisor.runtimes.tiered.runtimes import is_reported_on
+from advisor.runtimes.tiered import is_reported_on
 from advisor.ui.advise.page import certainty
 from advisor.ui.advise.placements import BADGES, badge
 from advisor.ui.advise.ways import ways

@@ -10,7 +10,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.runtimes import compared
 from advisor.runtimes.compare import decode_tps
-from advisor.runtimes.tiered.runtimes import adoption, is_reported_on
+from advisor.runtimes.tiered import adoption, is_reported_on
 
 SAME_MODEL = "the same model in "  # beginning of the words of such a change
 

@@ -27,9 +27,9 @@ from advisor.model.architecture import Architecture, Experts, Group
 from advisor.model.by_name.named import named
 from advisor.model.expert_use import Fill
 from advisor.model.model import Model
+from advisor.runtimes.tiered import described
 from advisor.runtimes.tiered.engines import RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import ram_room
-from advisor.runtimes.tiered.runtimes import described
 from advisor.units import GIB
 
 CATEGORY = "moe_tiered"

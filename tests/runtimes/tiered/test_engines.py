@@ -22,9 +22,9 @@ from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
+from advisor.runtimes.tiered import described, on_card
 from advisor.runtimes.tiered.engines import BUFFERED, DIRECT, MAPPED, RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
-from advisor.runtimes.tiered.runtimes import described, on_card
 from advisor.units import GIB, Array
 
 RAM = PlacementStrategy.CPU_OFFLOAD
