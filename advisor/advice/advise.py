@@ -169,8 +169,8 @@ def _in_runtime(estimates: Iterable[Estimate], chosen: Runtime | None) -> list[E
 def _serving_all(
     estimates: Iterable[Estimate], best: Estimate | None, money: MoneyInputs, wants: Wants
 ) -> Estimate | None:
-    """Fastest estimate that is enough for several users, of the engines that people run on such
-    cards; the best where it is enough, or none is.
+    """Fastest estimate with enough speed for all users of a team, in an engine that people run on
+    such cards; the best estimate where none has.
     """
     if best is None:
         return None
@@ -197,9 +197,11 @@ def _of_all_agents(
     described: Described,
     session: AgentSession | None,
 ) -> Workload:
-    """Request of the agents that are answered at once where all of a session are served soonest:
-    one after another, or all together; how many conversations a server holds is a free setting, so
-    purchases compete with the better of both.
+    """Request of a session's agents in the order that ends soonest: one after another, or all
+    together.
+
+    How many conversations a server holds is a free setting, so purchases compete with the better of
+    both.
 
     time of all = agents / answered at once x (t_first + n / S)
     """
@@ -228,8 +230,8 @@ def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
 
 
 def _read_by(money: MoneyInputs, session: AgentSession | None) -> MoneyInputs:
-    """Money with the reading speed of each answer: one person follows several agents, and reads
-    each so much more slowly.
+    """Money inputs with the reading speed for each answer: a person who follows several agents
+    reads each more slowly.
     """
     if session is None:
         return money
@@ -265,8 +267,8 @@ def _in_linux(
 
 
 def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
-    """Why the chosen runtime refuses, and another that runs the model; empty where none does, or
-    none at a speed worth a word.
+    """Why the chosen runtime refuses, with another runtime that runs the model; empty where none
+    runs it fast enough.
     """
     runs = [each for each in usable(estimates) if decode_tps(each) >= LEAST_TPS]
     if chosen is None or not runs:
@@ -354,7 +356,9 @@ class Answer:
 
     @property
     def _arranged(self) -> tuple[str, ...]:
-        """GPUs that the best runtime uses, where those are not all as one."""
+        """Sentence on the GPUs that the best runtime uses, where it uses only some or runs copies
+        side by side.
+        """
         best = self.advice.best
         if best is None or best.arrangement is None:
             return ()
@@ -391,7 +395,7 @@ class Answer:
 
 
 def _of_cache(best: Estimate) -> Iterator[str]:
-    """Sentences on slow caches: one of experts that slows, a format without a fast kernel."""
+    """Sentences on caches that slow an answer: of experts, or in a format without a fast kernel."""
     yield from slower_with_cache(best)
     if best.slow_cache is not None:
         yield f"{best.runtime.name}: {best.slow_cache.told_of(best.work)}"

@@ -81,14 +81,14 @@ class Comparison:
 
     @property
     def named(self) -> tuple[Option, ...]:
-        """Options that sentences name, which every table shows."""
+        """Options that sentences name; every table shows them."""
         further = (self.in_question, self.decision.drawback)
         return (*self.choice.named, *(option for option in further if option is not None))
 
     @lazy
     def _judged(self) -> Option | None:
-        """Option in question as it is judged: without thinking where the model can stop, and the
-        purchase is not for thinking.
+        """Option in question with the settings that it is judged in: without thinking where the
+        model can stop, unless it is bought for thinking.
         """
         within = self.decision.within
         if within is not None:
@@ -105,15 +105,15 @@ class Comparison:
 
     @property
     def _for_thought(self) -> bool:
-        """Whether the option in question is judged as the model thinks by itself, with what it has
-        to beat.
-        """
+        """Whether the option in question is judged with the model's thinking left on."""
         within = self.decision.within
         return within is not None and within is not self.case.choice.safe
 
     @lazy
     def _judged_options(self) -> Mapping[int, Option]:
-        """Options as they are judged, by the identity of each; empty where that is as they are."""
+        """Options with the settings that they are judged in, by the identity of each; empty where
+        all keep their settings.
+        """
         if not self.case.judged:
             return {}
         pairs = zip(self.case.options, self.case.judged, strict=True)
@@ -137,7 +137,7 @@ class Comparison:
 
     @property
     def _turning(self) -> Option | None:
-        """The same beside this machine at its best free setting, which it has to beat."""
+        """Option in question, compared with this machine at its best free setting."""
         option = self._judged
         step = self.case.step
         if option is None or option is step or step is None or step.with_waiting is None:

@@ -109,8 +109,8 @@ def _together(case: Situation) -> Option | None:
 
 
 def _thoughtless_in_time(case: Situation) -> Option | None:
-    """Thinking off, alone or with several answers at the same time, where that is in time and
-    nobody asked for thought.
+    """Thinking off, alone or with several answers at a time, where the work is then done in time
+    and nobody asked for thinking.
     """
     if not case.demand.counted or case.stopped is None:
         return None
@@ -128,8 +128,10 @@ def _finishing(case: Situation) -> Option | None:
 
 
 def _cheapest_met(case: Situation) -> Option | None:
-    """The cheapest that meets the demand: bought, as long as nobody would rent first; rented where
-    the machine is rented now, texts may leave, or a purchase is dear; called where texts may leave.
+    """Cheapest option that meets the demand, of purchases, rents and APIs.
+
+    An API counts where texts may leave. A rent counts where texts may leave, where the machine is
+    rented now, or where every purchase is dear.
 
     What is only just in time is left to what is in time though predictions err.
     """
@@ -158,8 +160,8 @@ def _cheapest_met(case: Situation) -> Option | None:
 
 
 def _apart(case: Situation, option: Option) -> tuple[bool, bool]:
-    """Whether it is another machine, though cards go into the present one, and whether its GPUs
-    hold only a part of the model.
+    """Sort key: further cards before another machine, and the whole model in the GPUs before a part
+    of it.
     """
     into = any(each.kind in (OptionKind.ADD, OptionKind.REPLACE) for each in case.options)
     part = option.kind in BOUGHT and not (option.speed and option.speed.whole)
@@ -167,9 +169,7 @@ def _apart(case: Situation, option: Option) -> tuple[bool, bool]:
 
 
 def _usd_a_month(option: Option) -> float:
-    """Cost of a month, launch prices counted more; waiting aside, since all of them are in time
-    [USD].
-    """
+    """Cost of a month without waiting, with a margin for launch prices [USD]."""
     if option.cost is None:
         return math.inf
     return option.cost.total + float(option.cost.margin(option.price.launch_share))
@@ -181,9 +181,10 @@ def _served_by_setting(case: Situation) -> Option | None:
 
 
 def _served(case: Situation) -> Option | None:
-    """What serves every user at once, where this machine does not: the cheapest of fleets, of what
-    goes into the machine, and of APIs where texts may leave; of nearly as cheap ones that of the
-    fewest machines.
+    """Cheapest way to serve every user of a team at once, where this machine does not.
+
+    It is one of fleets, of purchases for this machine, and of APIs where texts may leave; of nearly
+    as cheap ways, the one with the fewest machines.
     """
     if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
         return None
@@ -213,7 +214,7 @@ def _undone(case: Situation) -> Option | None:
 
 
 def _thoughtless(case: Situation) -> Option | None:
-    """Thinking off, where the thought is what one waits for, and nobody asked for it."""
+    """Thinking off, where the wait is for the thinking and nobody asked for it."""
     option = case.stopped
     if option is None or case.best_kept.thinking_seconds < LATE:
         return None
@@ -223,9 +224,11 @@ def _thoughtless(case: Situation) -> Option | None:
 
 
 def _hours_saved(case: Situation) -> Option | None:
-    """A purchase that saves hours of a month beside every free setting, thinking off too; half an
-    hour a day where who states no budget waits for nothing that is felt. Where the model does not
-    fit in memory now it is RAM that holds it, for a stated budget what does so for less.
+    """Purchase that saves hours of waiting in a month, compared with every free setting.
+
+    It must save half an hour a day where no wait is felt now and no budget is stated. For a model
+    that memory does not hold, it is the RAM that holds it, or, with a stated budget, a cheaper
+    purchase that does.
     """
     waits = not serves(case.best_kept, case.reading_tps)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
@@ -243,8 +246,8 @@ def _hours_saved(case: Situation) -> Option | None:
 
 
 def _ram_that_holds(case: Situation) -> Option | None:
-    """Cheapest RAM that holds a model which the drive is read for now, and from which it writes as
-    fast as one reads, as experts do; None without one.
+    """Cheapest further RAM that holds a model which is read from the drive now, and lets it write
+    at reading speed; None without one.
     """
     able = [
         option
@@ -273,8 +276,11 @@ def _with_waiting(option: Option) -> float:
 
 
 def _as_good_model(case: Situation, hours: float) -> bool:
-    """Whether a model as good is free here and writes faster than one reads, or leaves less waiting
-    to save than so much in a month, half an hour a day where it writes at ease [h].
+    """Whether an equally rated model is free here and leaves little waiting to save, at most some
+    `hours` a month.
+
+    One that writes faster than one reads always counts; one that writes at ease may leave half an
+    hour a day.
 
     Who states a budget asks what it buys: another model is named beside it.
     """
@@ -311,8 +317,10 @@ def _called(case: Situation) -> Option | None:
 
 
 def _model(case: Situation) -> Runnable | None:
-    """Another model that is rated as high and faster here, where this one is too slow; one that is
-    weaker in tests, or any where a budget is stated, only where no purchase pays.
+    """Another model that is rated as high and faster here, where this one is too slow.
+
+    One that is weaker in tests counts only where no purchase pays; so does any where a budget is
+    stated.
     """
     row = case.another
     if row is None or serves(case.kept, case.reading_tps) or row.speed.first_token >= LATE:
@@ -426,10 +434,11 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
 
 
 def within_of(case: Situation, decision: Decision) -> Option | None:
-    """Purchase that is named beside a decision that costs nothing: the one that is worth its price,
-    also if the model is to think as it does by itself; where somebody states a budget, and what is
-    free may be slower than one reads, the best one that writes twice as fast, or that holds the
-    format that is asked for. None without one.
+    """Purchase that is named beside a free decision; None without one.
+
+    It is the one that is worth its price, also if the model thinks as it does by default. With a
+    stated budget, where the free way may be slower than one reads, it is the best one that writes
+    twice as fast or holds the requested format.
     """
     decided = decision.option
     free = decided is not None and decided.is_free_setting
@@ -501,13 +510,13 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
 
 
 def _had(case: Situation) -> tuple[Gpu, ...]:
-    """Cards of the present machine; none where nothing is owned, or its GPU is a part of it."""
+    """Cards of the present machine; none where nothing is owned, or its GPU is part of a chip."""
     machine = case.kept.machine
     return () if machine is None else machine.discrete
 
 
 def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:
-    """Whether a purchase does the work that is asked for, or leaves one no more waiting."""
+    """Whether a purchase does the requested work, or is much cheaper and leaves no more waiting."""
     if case.demand.crowd is not Crowd.PEOPLE:
         return case.demand.as_wished.met_by(option)
     if (decided.upfront or 0.0) - (option.upfront or 0.0) < LEAVES_A_LOT:
@@ -573,7 +582,7 @@ def _of_one_kind(case: Situation) -> str:
 
 
 def _not_enough(case: Situation) -> str:
-    """Why nothing is bought where nothing does the work in time: the one that comes nearest."""
+    """Sentence on the option that comes nearest, where none does the work in time."""
     able = [option for option in case.options if option.speed and option.kind != OptionKind.API]
     if not able:
         return "Nothing that is listed does so much work."

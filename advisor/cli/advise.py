@@ -186,7 +186,9 @@ def _printed_options(advice: Advice) -> list[Option]:
 
 
 def _verdict_lines(advice: Advice) -> Iterator[str]:
-    """Lines of the verdict, the first in its tone, and what it turns on."""
+    """Lines of the verdict, with the first in the colour of its judgement, and what would change
+    it.
+    """
     first, *rest = terminal.wrapped(advice.summary.gives)
     yield from (terminal.toned(line, advice.summary.judgement) for line in (first, *rest))
     for text in filter(None, (advice.summary.way, *advice.summary.beside, advice.what_changes)):

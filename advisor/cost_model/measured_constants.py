@@ -202,8 +202,8 @@ class Software:
 
 
 def software_of(model: Model, machine: Machine, runtime: Runtime, backend: str = "") -> Software:
-    """Stated software of a machine in a runtime, on the machine's backends where no other is
-    given.
+    """Software that a machine states, as it acts on a model in a runtime; `backend` replaces the
+    machine's own.
     """
     interfaces = backend or machine.interfaces
     build = backends.Build(machine.build)

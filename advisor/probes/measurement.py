@@ -195,7 +195,9 @@ def _curve(series: Series, seconds: float, watch: Watch) -> list[Repeats]:
 def within_free(
     need: str, free: float, share: float, least: int, wanted: float, kind: str = "memory"
 ) -> int:
-    """As much memory as wanted, within a share of the free [B]; ProbeError below `least`."""
+    """Memory to use: the wanted size, at most a share of the free memory [B]; ProbeError below
+    `least`.
+    """
     most = int(free * share)
     if most < least:
         raise ProbeError(

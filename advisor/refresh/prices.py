@@ -141,7 +141,7 @@ def _not_for_sale(row: PriceRow, today: date) -> str:
 
 
 def rents_of(machines: Iterable[Any], today: date) -> Fetched[PriceRow]:
-    """Cheapest machine of gpuhunt of each provider with each number of a GPU that is known."""
+    """Cheapest rent by provider, GPU and number of GPUs, of gpuhunt's machines with a known GPU."""
     cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
     left_out: list[str] = []
     least, most = PLAUSIBLE_HOUR

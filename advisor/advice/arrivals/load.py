@@ -81,15 +81,13 @@ class ServerLoad:
     copies: int = 1  # servers of the same kind side by side, each with its part of the users
 
     def with_users(self, users: int) -> Waiting:
-        """Waiting times of users who each send the next request when they have the last reply, as
-        often as all of them do.
-        """
+        """Waiting times of users who pause after each reply as all stated users together do."""
         return self._with_users(users, self.pause)
 
     @property
     def between(self) -> float | None:
-        """Time between two requests of a user, where users and their requests an hour are stated
-        [s]; None where each asks again at once.
+        """Time from one request of a user to the next, where their number and requests an hour are
+        stated [s]; None for users without a pause.
         """
         per_hour = self.request.requests_per_hour
         users = float(np.max(self.request.users))
@@ -108,8 +106,8 @@ class ServerLoad:
 
     @property
     def asking(self) -> float:
-        """Share of users who send a request while another gets a reply at the speed that is wished
-        for.
+        """Share of the users who are answered at the same time, if replies come at the wanted
+        speed.
         """
         if self.between is None:
             return 1.0
@@ -176,8 +174,8 @@ class ServerLoad:
 
     @lazy
     def at_low_end(self) -> int:
-        """Number of users by the closed form at the low end of the speed's range, where a stated
-        speed is kept; where none is stated, reading speed.
+        """Number of users by the closed form who get the stated speed, or reading speed, at the low
+        end of the speed's range.
         """
         decode = self.estimate.decode
         if decode is None:

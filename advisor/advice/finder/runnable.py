@@ -579,7 +579,7 @@ def _weaker_in_tests(name: str, other: str) -> bool:
 
 
 def _lead(rows: Iterable[Runnable]) -> Runnable | None:
-    """Fastest of those that the first cannot be told from by its score; None of none."""
+    """Fastest of the models whose scores do not differ from the first one's; None for no model."""
     rows = sorted(rows, key=_order)
     if not rows or rows[0].score is None:
         if rows:

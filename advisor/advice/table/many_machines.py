@@ -302,7 +302,7 @@ def _no_worse(part: Speeds, whole: Speeds, each: Alternatives) -> Mask:
 
 
 def _with_none_of(parts: int, wanted: Wanted) -> Wanted:
-    """Wanted machines with so many parts behind, none of which is wanted by itself."""
+    """Wanted machines, followed by parts of them, of which no part is wanted."""
     skip = np.ones((*wanted.skip.shape[:-1], parts), dtype=bool)
     return replace(
         wanted,

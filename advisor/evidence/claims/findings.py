@@ -403,7 +403,7 @@ class VariedInput:
 
     @property
     def tried(self) -> Floats:
-        """Values that are tried, of two digits each."""
+        """Values of the input to compute the claim with, rounded to two digits."""
         values = np.geomspace(self.low, self.high, POINTS)
         return np.unique([float(f"{value:.1e}") for value in values])
 

@@ -253,7 +253,9 @@ JOINED_SIZES = re.compile(r"(\d[bB])(?=[aA]\d)")
 
 
 def _size(row: HubRow, architecture: Architecture, total: int) -> names.StatedSize:
-    """Size of a stated total, with the active weights of its name or its experts."""
+    """Size of a model with a stated total; active weights as its name states them, or by the share
+    of the experts that a token uses.
+    """
     apart = JOINED_SIZES.sub(r"\1-", row.name)
     told = names.stated_size(names.take_apart(f"{apart} {total / 1e9:.3f}b"))
     if told is not None and told.active is not None and told.active < total:

@@ -370,7 +370,7 @@ def _who(told: StatedSizeRow | None) -> str:
 
 
 def _of_layers(made: Architecture, layers: int | None, size: names.StatedSize) -> Architecture:
-    """Architecture with a stated number of layers, some of its own at even distances."""
+    """Architecture cut to a stated number of layers, which are taken at even distances."""
     if layers is None or not 0 < layers < made.layers:
         return made
     kept = [at * made.layers // layers for at in range(layers)]

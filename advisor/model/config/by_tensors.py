@@ -346,7 +346,9 @@ def _roles() -> Mapping[str, str]:
 def _within(
     config: Config, match: re.Match[str], tensor: StoredTensor, layer: int
 ) -> tuple[Tensor, bool]:
-    """Tensor of a layer, and whether its module says nothing of an unknown kind of layer."""
+    """Tensor of a layer, and whether its kind is clear, so that it does not make the layer an
+    unknown one.
+    """
     rows, width = _shaped(tensor)
     path = match[3]
     matched = SUFFIX.fullmatch(path)

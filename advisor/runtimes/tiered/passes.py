@@ -103,7 +103,7 @@ class Tiers:
 
     @property
     def stated(self) -> TierSettings:
-        """Statements of a run on its tiers."""
+        """Settings that a run states for its tiers."""
         return self.placement.tiers or UNSTATED
 
     @property

@@ -139,5 +139,5 @@ def _take_thinking() -> None:
 
 
 def _of(name: str) -> dict[str, Any]:
-    """Inputs of a use with their values."""
+    """Inputs of a preset use of a model, by name; open ones have their defaults."""
     return {key: USES[name].get(key, DEFAULTS[key]) for key in OF_A_USE}
