@@ -56,7 +56,7 @@ class Present(NamedTuple):
 
     @property
     def yours(self) -> Yours:
-        """Its users and cost of a month."""
+        """Share of the present machine in a fleet: its users and cost of a month."""
         if not self.likely or self.kept.cost is None:
             return NOT_YOURS
         return Yours(self.users, self.kept.cost.total, self.likely)
@@ -95,8 +95,10 @@ def within(
     *,
     slots: int,
 ) -> tuple[Option, ...]:
-    """Cheapest purchases for the present machine, or sold whole, that serve every user; an engine
-    without a queue of its own serves so many users.
+    """Cheapest purchases that serve every user: cards for the present machine, or machines that are
+    sold whole.
+
+    An engine without a queue of its own serves `slots` users.
     """
     wished = demand.as_wished
     able = [option for option in options if option.kind in BOUGHT and _sound(option)]
@@ -125,8 +127,8 @@ def queues(option: Option) -> bool:
 
 
 def _serves(replicas: Replicas, option: Option, slots: int) -> bool:
-    """Whether a purchase serves every user by simulation, in an engine that queues requests; so
-    many users are served without one.
+    """Whether a purchase serves every user: by simulation, or within `slots` users in an engine
+    without a queue.
     """
     machine = option.machine
     if machine is None or option.speed is None:
@@ -273,8 +275,8 @@ def _name(part: Servers) -> str:
 
 
 def _first_word(question: Question, request: Request, speed: Speed, users: float) -> float:
-    """Wait of some of the users for the first word at the mean load, or as often as they ask where
-    that is stated [s].
+    """Wait for the first word of some of the users, at the stated rate of requests or at the mean
+    load [s].
     """
     if request.requests_per_hour is None:
         return mean_first_word(speed, users, float(question.work.output))

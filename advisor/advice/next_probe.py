@@ -20,9 +20,7 @@ on the drive where RAM is small."""
 
 
 def in_order(machine: Machine, probes: Sequence[str]) -> list[str]:
-    """Probes by the width that they leave of the usual answer's range, the smallest first; equal
-    ones keep their order.
-    """
+    """Probes in the order of the range that each leaves for a usual answer, the narrowest first."""
     usual = _usual(machine)
     if usual is None:
         return list(probes)
@@ -40,7 +38,7 @@ def _usual(machine: Machine) -> Estimate | None:
 
 
 def _width_after(usual: Estimate, name: str) -> float:
-    """Width of its range after a probe that finds what is assumed, as a logarithm."""
+    """Width of an estimate's range after a probe that finds the assumed value, as a logarithm."""
     probed = replace(usual, machine=_probed(usual.machine, name), planned=usual.phases)
     if name == "engine" and usual.constants is not None:
         probed = replace(probed, constants=_timed(usual.constants))

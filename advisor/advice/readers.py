@@ -33,8 +33,8 @@ def readers(best: Estimate, reading_tps: float) -> int:
 
 
 def most_served(question: Question, best: Estimate, enough: Callable[[Speed, float], bool]) -> int:
-    """Most users, up to those there are, for whom the speed of the present machine is enough in the
-    engine of an estimate.
+    """Largest number of the users for whom the present machine is fast enough in the engine of an
+    estimate.
     """
     fewest = 0
     most = int(question.work.users)
@@ -49,8 +49,8 @@ def most_served(question: Question, best: Estimate, enough: Callable[[Speed, flo
 
 
 def with_users(question: Question, best: Estimate, users: int) -> Speed | None:
-    """Speed of the present machine with so many users in the engine of an estimate; None where it
-    does not run.
+    """Speed of the present machine with a number of users in the engine of an estimate; None where
+    it does not run.
     """
     work = replace(question.work, users=float(users))
     nouns = (question.model, question.machine, work)

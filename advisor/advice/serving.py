@@ -367,7 +367,7 @@ def _alike(every: Iterable[Servers]) -> Iterable[list[Servers]]:
 
 
 def _parts(replicas: Replicas, offers: Sequence[Servers], users: int) -> list[Servers]:
-    """Machines that serve at least a user, the cheapest for so many users first."""
+    """Machines that serve at least one user, cheapest first by their cost for all of the users."""
     likely: list[tuple[float, Servers]] = []
     for least, offer in sorted(_costs(offers, replicas.bound, users), key=itemgetter(0)):
         if len(likely) >= SIMULATED and least > likely[SIMULATED - 1][0]:

@@ -207,7 +207,7 @@ def thinking_off(option: Option) -> Option:
 
 
 def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
-    """What the rules of a decision look at, without other models."""
+    """Facts that the rules of a decision read, without other models."""
     money = demand.money
     stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
     judged = without_thinking(options_found) if stops else list(options_found)
@@ -239,9 +239,9 @@ def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) 
 
 
 def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
-    """The choice, which says whether something is bought, with what is bought as the model thinks,
-    where that goes to the same place and costs little more: nobody should have to give thinking up
-    on what is new.
+    """Choice whose purchase also suits a model that thinks, where that costs little more.
+
+    Nobody should have to give thinking up on new hardware.
     """
     safe = thinking.safe
     before = choice.safe
@@ -263,7 +263,7 @@ def setting_for_agents(task: "Task | None", kept: Option) -> Option | None:
 
 
 def sale_of(question: Question, kept: Option) -> Option | None:
-    """What could be sold, where the value of what is owned counts."""
+    """Sale of owned cards that costs little speed, where their value counts; None without one."""
     if not question.money.resale_counts:
         return None
     from advisor.advice.table.sale import sale  # loaded only where that counts
@@ -305,9 +305,7 @@ def completed(
     chosen: Runtime | None,
     session: AgentSession | None,
 ) -> Situation:
-    """The case with what it needs further: several answers at once, or other models, for code by
-    coding tests.
-    """
+    """The case with several answers at once where the work needs them, or with other models."""
     counted = case.demand.counted
     if counted and not case.demand.met_by(case.kept):
         return _many_at_once(case, question, wants, chosen)
@@ -347,7 +345,7 @@ def _sooner(row: Runnable, kept: Option) -> bool:
 
 
 def _waits_for_nothing_else(case: Situation) -> bool:
-    """Whether who waits finds neither a free setting nor a purchase that helps."""
+    """Whether a person who waits has neither a free setting nor a purchase that helps."""
     return not serves(case.kept, case.reading_tps) and not (
         case.step or case.stopped or case.choice.safe or case.allowed_apis
     )
@@ -356,8 +354,8 @@ def _waits_for_nothing_else(case: Situation) -> bool:
 def _many_at_once(
     case: Situation, question: Question, wants: Wants, chosen: Runtime | None
 ) -> Situation:
-    """The case of work that one answer after the other does not do in time: several at once, here
-    and on what could be bought, rented or called.
+    """The case with several answers at once, here and on options, where one after another is not in
+    time.
     """
     from advisor.advice.table.at_once import (
         MANY_AT_ONCE,
@@ -419,9 +417,7 @@ def _in_time(case: Situation, together: Option | None) -> bool:
 def _more_at_once(
     case: Situation, question: Question, wants: Wants, others: Sequence[Option]
 ) -> list[Option]:
-    """Options with as many answers at once as each does most of a batch with, as larger machines
-    hold more of them than this one.
-    """
+    """Options with the number of simultaneous answers at which each does most of a batch."""
     from advisor.advice.table.at_once import TRIED, at_once
 
     best = {(option.kind, option.name): option for option in others}

@@ -94,8 +94,10 @@ def _named(answered: Answer) -> Iterator[tuple[str, Hit]]:
 
 
 def _told(nouns: Nouns, findings: Findings) -> str:
-    """What to buy by the rules of advice, then the machines; where no speed is stated, those with
-    which one reads along, and none that is no faster than what one has.
+    """Text on what to buy by the rules of advice, then on the machines.
+
+    Without a stated speed, the machines are those that reach reading speed and are faster than the
+    present one.
     """
     lines: list[str] = []
     least = 0.0

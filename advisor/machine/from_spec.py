@@ -85,7 +85,7 @@ class StatedParts:
         return self.cpu.row
 
     def card(self, gpu: Gpu) -> GpuRow:
-        """Row of a GPU that was made of these parts."""
+        """Catalogue row of a GPU of this machine."""
         return next(card.row for card in self.cards if card.row.name == gpu.name)
 
 

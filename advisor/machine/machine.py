@@ -487,8 +487,8 @@ class Machine:
 
     @property
     def one_pool(self) -> bool:
-        """Whether GPU and host share a memory without fixed parts, so that nothing can be left to
-        the other.
+        """Whether GPU and host share one memory without fixed parts, which a placement cannot
+        divide.
         """
         return self.unified and not any(gpu.of_ram for gpu in self.gpus)
 

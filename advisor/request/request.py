@@ -368,8 +368,8 @@ class Nouns:
         return (*typed, *self._kept(typed))
 
     def _kept(self, typed: tuple[Known, ...]) -> Iterator[Known]:
-        """Speeds of the runs that were kept on this machine, beside typed ones; of another model or
-        another machine than they were kept of, some cannot be, and tell nothing.
+        """Speeds of runs that were kept on this machine, beside typed ones; those of another
+        machine or model may be left out.
         """
         if not self.request.here:
             return

@@ -90,7 +90,9 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
 
 
 def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
-    """This machine, one by name, or one of parts; inputs of the other two ways are left out."""
+    """Texts of a machine: this one, one by its name, or one of parts; texts of the other two kinds
+    are left out.
+    """
     described = any(key in address for key in ("gpu", "gpus", "cpu", "ram"))
     chosen = address.get("machine", ANOTHER if described else "").casefold()
     parts = ("gpu", "gpu_count", "cpu", "ram_gb", "disk", "bridge")
@@ -113,7 +115,9 @@ def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
 
 
 def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
-    """Machine of parts, or the parts that the form began with; the page Find had no card."""
+    """Texts of a machine of parts, as stated or as the former form had them at first; the page Find
+    had no card.
+    """
     drive = {"disk": typed.get("disk", from_spec.TYPICAL.disk)}
     host = {"cpu": from_spec.TYPICAL.host, "ram_gb": f"{from_spec.TYPICAL.ram_gib:g}"}
     host |= {name: text for name, text in typed.items() if name in host}

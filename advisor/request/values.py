@@ -85,7 +85,7 @@ def _price(entry: Input, name: object, amount: Any) -> tuple[Any, Any]:
 
 
 def _part(entry: Input, part: Any) -> Any:
-    """A value of a list: of a size its number, of a pair the pair."""
+    """A value of a list: the number of a size, or a pair as a tuple."""
     if isinstance(part, str) and entry.kind == Kind.SIZES:
         sizes = entry.read(part)
         return sizes[0] if len(sizes) == 1 else part

@@ -293,8 +293,8 @@ def _feed_forward(best: Estimate) -> Edits:
 
 
 def _split_by_itself(best: Estimate) -> Edits:
-    """As much in the GPUs as fits, in place of a split that somebody states; of experts what does
-    not fit stays in RAM.
+    """Edit that leaves a stated split to the engine: as many layers as fit in the GPUs, with the
+    experts that do not fit in RAM.
     """
     now = best.settings
     if now.states_layers and best.machine.gpus:
@@ -307,8 +307,8 @@ def _split_by_itself(best: Estimate) -> Edits:
 
 
 def _left_on(work: Workload, best: Estimate) -> Edits:
-    """Flash attention, the cache in the GPU and its windows, which engines choose, where somebody
-    states that they are off.
+    """Edits that turn flash attention on, or keep the cache in the GPU or its windows short, where
+    somebody states otherwise.
     """
     stated: dict[str, Any] = {}
     words: list[str] = []
@@ -334,7 +334,7 @@ def _left_on(work: Workload, best: Estimate) -> Edits:
 
 
 def _undone(words: str, **changes: Any) -> Edit:
-    """Edit that leaves to the engine what somebody states."""
+    """Edit that removes a stated setting, so that the engine chooses it."""
     return Edit(words=words, cost=SAME_TEXT, changes=changes, undoes=True)
 
 

@@ -422,8 +422,8 @@ class Trials:
         )
 
     def _whole(self, best: Estimate, smaller: Iterable[Model]) -> Estimate:
-        """Estimate of a smaller format that the GPU holds whole, in place of one that it does not
-        hold, where the score's margin cannot tell what it loses more; the same without one.
+        """Estimate of a smaller format that the GPU holds whole, where its loss is within the
+        margin of the score; the given estimate without one.
         """
         row = rating(best.model.name)
         lost = lost_by(best.model)
@@ -465,8 +465,8 @@ class Trials:
 
 
 def _older_last(rows: Iterable[Runnable]) -> list[Runnable]:
-    """Rated models, each after which others of its shape would repeat it, then those, then the
-    unrated; models for coding are of their own kind.
+    """Rated models, one of each shape first, then further ones of the same shapes, then unrated
+    models.
     """
     groups: tuple[list[Runnable], ...] = ([], [], [])
     seen = set()

@@ -269,8 +269,8 @@ def less(price: Price, resale: Price) -> Price:
 def bought(
     gpu: str, count: int, typed: TypedPrices = (), parts: tuple[HostPartRow, ...] = ()
 ) -> Price:
-    """Price of GPUs or of a whole machine, with further parts; without an amount where a part has
-    none.
+    """Price of GPUs or of a whole machine, with further parts; without an amount where the price of
+    a part is unknown.
     """
     price = _typed(gpu, count, typed) or _on_record(gpu, count)
     for part, number in Counter(parts).items():
@@ -279,7 +279,7 @@ def bought(
 
 
 def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
-    """Typed price of it, or of the chip of a whole machine."""
+    """Price that the user typed for a GPU, or for the chip of a whole machine; None without one."""
     typed = dict(prices)
     machine = tables.machines_for_sale().get(gpu)
     usd = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
@@ -323,7 +323,7 @@ NOTHING_YET = Price()  # price to which the parts are added where nothing else i
 
 
 def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int = 1) -> Price:
-    """Price increased by a number of one host part, at its known or typed price."""
+    """Price with a number of one host part added, at its typed price or the one on record."""
     typed = dict(prices).get(part.part)
     each = part.usd if typed is None else typed
     name = counted(count, part.name)

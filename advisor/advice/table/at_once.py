@@ -38,7 +38,9 @@ def side_by_side(question: Question, chosen: Runtime | None, least: float) -> Es
 
 
 def in_smaller_caches(question: Question, chosen: Runtime | None, least: float) -> Estimate | None:
-    """The same with the cache in half of its bytes, so that more answers are written at once."""
+    """Estimate as `side_by_side` gives, with the cache in half of its bytes, so that more answers
+    are written at once.
+    """
     if question.ownership.nothing or question.work.kv_type not in SIXTEEN_BITS:
         return None
     every = list[Estimate]()

@@ -260,7 +260,7 @@ def _judged(candidate: Candidate, kept: Option, wants: Wants, step: Option | Non
 
 
 def _saved(rows: Sequence[Option], step: Option | None) -> float | None:
-    """Waiting of a month that the second of two options saves beside the first at its best free
+    """Waiting in a month that a candidate saves, compared with the present machine at its best free
     setting [h].
     """
     return replace(rows[1], kept=step or rows[0]).hours_saved

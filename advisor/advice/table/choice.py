@@ -137,8 +137,8 @@ def worth_buying(
 
 
 def _costs_less(option: Option, now: Option) -> bool:
-    """Whether a purchase costs less, waiting at its lower worth included, than what is kept at its
-    best free setting; what is not in memory now is no measure.
+    """Whether a purchase costs less than the kept machine at its best free setting, with waiting at
+    its lower worth; true where the model is read from the drive now.
     """
     if now.with_waiting is None or reads_drive(now):
         return True
@@ -178,8 +178,8 @@ def _cautious(option: Option) -> float:
 
 
 def _leaves_a_lot(option: Option, best: Option) -> bool:
-    """Whether a purchase of the same kind leaves so much that a further card, or a part of the
-    model in RAM, is worth it.
+    """Whether a purchase that is no harder to build is cheaper by so much that a further card, or a
+    part of the model in RAM, is acceptable.
     """
     alike = _simplicity(option)[0] <= _simplicity(best)[0]
     return alike and (best.upfront or 0.0) - (option.upfront or 0.0) >= LEAVES_A_LOT
@@ -216,7 +216,7 @@ def is_bought(option: Option) -> bool:
 
 
 def _able(options: Sequence[Option]) -> Iterator[Option]:
-    """What can be bought and leaves more; for who rents a machine, smaller ones to rent."""
+    """Purchases that save money; for a rented machine, also smaller rented ones."""
     cost = options[0].cost
     rented = cost is not None and bool(cost.rent + cost.starts)
     for option in worth_a_word(options):
@@ -225,8 +225,11 @@ def _able(options: Sequence[Option]) -> Iterator[Option]:
 
 
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
-    """Whether people notice it beside what is kept or free: hours less waiting, half the waiting of
-    who cannot read along, nobody in a queue where some were, half the rent.
+    """Whether people notice the difference between an option and the kept machine, or its best free
+    setting.
+
+    They notice hours less waiting, nobody in a queue where some were, and half the rent; where they
+    cannot read along (`enough` is false), also half the waiting.
     """
     if option.kind is OptionKind.RENT:
         now = kept.monthly or 0.0
@@ -347,8 +350,8 @@ def _why_nothing(
 
 
 def _nearest(options: Sequence[Option]) -> str:
-    """The purchase with the least cost and waiting, for who has nothing that runs the model; empty
-    for others.
+    """Sentence on the purchase with the least cost and waiting, where nothing that is owned runs
+    the model; empty elsewhere.
     """
     able = [option for option in options if option.kind in BOUGHT and option.dated]
     if options[0].speed is not None or not able:

@@ -149,7 +149,9 @@ class Demand:
         return replace(self, crowd=crowd, wants=wants)
 
     def under_load(self, options: Sequence[Option]) -> tuple[Option, ...]:
-        """Options, the kept machine first, with a mark on those that requests come too fast for."""
+        """Options, the kept machine first; those that cannot keep up with the rate of requests are
+        marked.
+        """
         if self.wants.requests_per_hour is None:
             return tuple(options)
         kept = replace(options[0], overloaded=self.load(options[0]) > 1.0)
@@ -182,8 +184,9 @@ class Demand:
             yield from self._unmet_by_team(option, option.speed)
 
     def _unmet_by_team(self, option: Option, speed: Speed) -> Iterator[str]:
-        """What users lack who may all ask at the same time; how often they do, where it is stated,
-        is what their first words wait for.
+        """Shortfalls of an option for the users of a team, who may all ask at the same time.
+
+        Where a rate of requests is stated, the wait for the first word follows from it.
         """
         work = option.use.work
         running = float(work.users) - speed.waiting
@@ -213,7 +216,7 @@ class Demand:
         yield from self._unmet_for_each(speed.low, first_word)
 
     def _unmet_for_each(self, decode: float, first_word: float) -> Iterator[str]:
-        """What a user lacks at a speed [tokens/s] and a wait for the first word [s]."""
+        """Shortfalls of one user at a speed [tokens/s] and a wait for the first word [s]."""
         if decode < self.least_tps:
             yield "is too slow for each"
         if first_word > (self.wants.first_token_within or LATE):

@@ -183,7 +183,9 @@ def _key(machine: Machine, cards: Iterable[int]) -> Hashable:
 
 
 def _pattern(machine: Machine, patterns: dict[tuple[int, int], Pattern]) -> Pattern:
-    """Arrangements of a machine by the places of its GPUs, found once for as many equal ones."""
+    """Arrangements of a machine by the positions of its GPUs, computed once for equal GPUs of one
+    number.
+    """
     gpus = machine.gpus
     key = (len(gpus), machine.nodes)
     alike = all(gpu is gpus[0] for gpu in gpus)
@@ -317,7 +319,7 @@ def _share(work: Workload, copies: int) -> float:
 
 
 def _with_parts(others: Sequence[Alternatives], alone: Wanted, wanted: Wanted) -> Wanted:
-    """Machines that are wanted alone, and the parts of wanted ones."""
+    """Wanted machines of `alone`, with the parts of the machines in `wanted`."""
     skip = alone.skip.copy()
     least = alone.least.copy()
     for each in others:

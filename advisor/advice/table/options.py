@@ -67,8 +67,8 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
 
 
 def _in_larger_parts(question: Question, now: Speed | None, edits: Iterable[Edited]) -> Question:
-    """The question as purchases are timed: where the first word is late and prompts in larger parts
-    are a free setting, purchases have that setting too.
+    """Question that purchases are timed for: with prompts in larger parts, where these are a free
+    setting and the first word is late.
     """
     prompts = next((edit for edit in edits if edit.of_prompt), None)
     if prompts is None or now is None or now.first_token < LATE:
@@ -118,7 +118,7 @@ def machine_speed(question: Question) -> Speed | None:
 
 
 def refusal(question: Question, option: Option) -> str:
-    """Sentence of an expert who rules an option out; empty for none."""
+    """Sentence of the rule that excludes an option; empty for none."""
     form, machine = _together(question, option)
     each = (ruled_out(installed(form, machine, card)) for card in option.bought)
     return next(filter(None, each), "")
@@ -261,8 +261,8 @@ def changes(question: Question, edits: Iterable[Edited]) -> Iterator[Option]:
 
 
 def _loss_of(edit: Edited) -> float | None:
-    """Loss of a free change [nats]; None of one that loses more than people accept, or of an engine
-    that nobody reported on the card.
+    """Loss of quality of a free change [nats]; None where it is more than people accept, or nobody
+    reported the engine on the card.
     """
     if edit.unreported or not edit.cost.startswith(FREE):
         return None

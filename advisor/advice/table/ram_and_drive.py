@@ -106,8 +106,8 @@ def _is_resident(estimate: Estimate) -> bool:
 
 
 def _tried(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Estimates of the engines that people offload with, outside the GPU: llama.cpp and engines
-    with experts in tiers; of others where only these were asked for.
+    """Estimates in llama.cpp and in engines with experts in tiers, outside the GPU; in other
+    engines where only these are compared.
     """
     outside = [each for each in estimates if not _is_resident(each) and not each.refusal]
     usual = [each for each in outside if each.runtime is LLAMA_CPP or each.runtime.in_tiers]

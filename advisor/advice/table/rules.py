@@ -178,7 +178,7 @@ def _names(odd: Iterable[str], rule: str) -> bool:
 
 
 def of_makers(sentence: str) -> bool:
-    """Whether what is odd is the maker alone: another one, or one whose cards few run."""
+    """Whether a sentence on what is odd is about the maker of the card alone."""
     return sentence.startswith((ANOTHER_MAKER, FEW_RUN))
 
 

@@ -52,7 +52,9 @@ def sale(question: Question, kept: Option) -> Option | None:
 def _offer(
     question: Question, card: Gpu, speed: Speed, usd: float, price: Price | None = None
 ) -> Option:
-    """One card in place of those that are owned; `usd` is paid once, below zero what is left."""
+    """Option of one card in place of the owned ones; `usd` is paid once, below zero for money that
+    is left over.
+    """
     machine = replace(question.machine, gpus=(card,))
     cost = question.use.owned(draw_of(machine), speed)
     option = question.option(

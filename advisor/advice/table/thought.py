@@ -22,7 +22,7 @@ def _with_money(option: Option, money: MoneyInputs) -> Option:
 
 
 def as_they_think(choice: Choice, judged: Sequence[Option], options: Sequence[Option]) -> Choice:
-    """Choice among options without thinking, made anew with the same options as they think."""
+    """Choice made without thinking, with its options replaced by the same ones with thinking."""
     whole = {id(each): option for each, option in zip(judged, options, strict=True)}
 
     def same(option: Option | None) -> Option | None:

@@ -59,7 +59,9 @@ def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
 
 
 def _without_it(advice: Comparison) -> str:
-    """What there is without it, where nothing that is owned runs the model."""
+    """Sentence on the way that remains without a purchase, where nothing that is owned runs the
+    model.
+    """
     decided = advice.decision.option
     if decided is not None and decided.kind is OptionKind.API:
         return f"An API does it for {money_words(decided.monthly or 0.0)} a month"
@@ -96,9 +98,7 @@ def _saves(candidate: Candidate, advice: Comparison) -> str:
 
 
 def _taken(candidate: Candidate, option: Option, advice: Comparison) -> str:
-    """Whether people would buy it: with thinking, without, or never; the same as the verdict
-    says.
-    """
+    """Words on whether people would buy it: with thinking, without thinking, or not."""
     if _is_same(option, advice.decision.option):
         return WORTH
     if candidate.worth_without is False and candidate.worth:

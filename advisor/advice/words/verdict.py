@@ -477,8 +477,11 @@ NAMED_THINKING = 1.0  # time of thinking from which it is named [s]
 
 
 def _fitting(gives: str, answer: str, ways: Sequence[str], *, at_all: bool = True) -> str:
-    """Second line: the fullest words within the most of both, if possible with the answer; where
-    none is short enough, the beginning of the shortest, or nothing unless it must be `at_all`.
+    """Second line of a verdict: the fullest words that fit, with the time of an answer where there
+    is room.
+
+    Where none fits, it is the beginning of the shortest, or nothing unless it must be said
+    (`at_all`).
     """
     for line in (*(f"{answer} {way}".strip() for way in ways), *ways):
         if len(f"{gives} {line}".split()) <= MOST_WORDS:

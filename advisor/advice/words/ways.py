@@ -109,8 +109,8 @@ def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
 
 
 def _young(options: Sequence[Option], now: float) -> list[str]:
-    """An engine with experts in tiers that people reported on the card, and that writes notably
-    faster than a speed [tokens/s], free; nothing without one.
+    """Sentences on a free engine with experts in tiers that is notably faster than a speed
+    [tokens/s]; none without one that people reported on the card.
     """
     for option in options[1:]:
         speed = option.speed
@@ -519,8 +519,8 @@ def _with_free(bought: Sequence[str], advice: Comparison) -> list[str]:
 
 
 def _free_first(advice: Comparison) -> list[str]:
-    """What is free and notably better than now, though a purchase is decided for; nothing without
-    it.
+    """Sentences on a free setting or model that is notably better than now, before a purchase; none
+    without one.
     """
     case = advice.case
     kept = advice.options[0]

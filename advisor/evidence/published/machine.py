@@ -95,7 +95,7 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
 
 @lru_cache(maxsize=4096)
 def _kept(find: Callable[[str], Meaning], name: str) -> Meaning | None:
-    """Row of a name, or None: tables repeat names that nothing knows as often as others."""
+    """Row of a name, or None; cached, since tables repeat unknown names as often as known ones."""
     try:
         return find(name)
     except AdvisorError:

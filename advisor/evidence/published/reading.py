@@ -124,7 +124,9 @@ def _in_tiers(row: PublishedRow) -> Case:
 
 
 def _as_llama_cpp(row: PublishedRow) -> PublishedRow:
-    """Row of llama.cpp itself in a table of these engines, with the columns that it is read by."""
+    """Row of llama.cpp in a table of engines with tiers, rewritten to the columns of a run of
+    llama.cpp.
+    """
     layers = re.search(r"-ncmoe (\d+)", row.runtime)
     cells = {
         **row.cells,

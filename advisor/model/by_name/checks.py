@@ -91,8 +91,8 @@ count: 4 % of the listed models lie farther, most of them named by the weights i
 
 
 def _as_named(row: HubRow, model: Named) -> Named:
-    """Model scaled to the size in its name, where its packed files do not tell one: of one with
-    experts removed, or one whose name states the weights in use too.
+    """Model scaled to the size in its name, where its packed files do not state one and its layers
+    count another.
     """
     name = names.take_apart(JOINED_SIZES.sub(r"\1-", row.name))
     size = names.stated_size(name)
@@ -226,12 +226,12 @@ def _row_of(text: str, model: Named) -> HubRow | None:
 
 
 def _estimated(row: HubRow) -> bool:
-    """Whether a total was worked out of the sizes, so that it adds nothing to them."""
+    """Whether a total was computed from the sizes, so that it tells nothing new."""
     return not counts_weights(row) and row.parameters % 100_000_000 != 0
 
 
 def _of_total(row: HubRow, model: Named, total: int, apart: float) -> Named:
-    """Model scaled to a stated total, its own layers where they are not far from it."""
+    """Model scaled to a stated total; its own layers are kept where they nearly count it."""
     size = _size(row, model.architecture, total)
     if abs(apart) <= OTHER_LAYERS or model.architecture.experts is not None:
         made = resized(model.architecture, model.name, size)

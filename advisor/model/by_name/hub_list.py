@@ -122,8 +122,8 @@ class HubList:
         return self._with(sizes, lambda other: other.sizes == row.sizes, widths)
 
     def published_by(self, publishers: Iterable[str], copier: str) -> dict[str, int]:
-        """Places of repositories by key: the publishers' first one, or the copier's where they have
-        none.
+        """Places of repositories by key: the first one of the publishers, or that of the copier
+        without one.
         """
         wanted = frozenset(publishers)
         index: dict[str, int] = {}
@@ -146,7 +146,7 @@ class HubList:
         return map(_row, filter(None, self._text.split("\n")))
 
     def _with(self, part: str, meant: Callable[[HubRow], bool], also: str = "") -> Iterator[HubRow]:
-        """Repositories whose line has a part and another; only these lines are read further."""
+        """Repositories whose line has a text, and `also` another; other lines are not parsed."""
         place = self._text.find(part)
         while place >= 0:
             start = self._text.rfind("\n", 0, place) + 1

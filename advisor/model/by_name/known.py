@@ -128,7 +128,7 @@ def base_of(key: str) -> KnownRow | None:
 
 
 def of_other_name(key: str) -> KnownRow | None:
-    """Base model of a name that does not say it."""
+    """Base model of a name that does not contain the base's name."""
     base = other_names().get(key)
     if base:
         return catalog.model_rows().get(base) or hub_list().named(base)
@@ -154,7 +154,7 @@ def architecture_of(row: KnownRow) -> Architecture:
 
 
 def sizes(row: KnownRow) -> tuple[int, ...]:
-    """Numbers of a model that relatives of another shape do not share."""
+    """Layers, widths, heads and experts of a model, which tell its shape from others."""
     return row.layers, row.hidden, row.heads, row.kv_heads, row.experts
 
 

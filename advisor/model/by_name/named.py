@@ -164,7 +164,9 @@ def _exact(name: names.ModelName, row: HubRow) -> Named:
 
 
 def _counted(name: names.ModelName, row: HubRow) -> HubRow:
-    """Base of a packed repository of a stated size: packed files do not tell it."""
+    """Base model of a packed repository with a size in its name, since packed files do not state
+    the number of weights.
+    """
     if names.has_size(name.shape) and not is_unpacked(row):
         base = base_row(name)
     else:
@@ -176,8 +178,8 @@ def _counted(name: names.ModelName, row: HubRow) -> HubRow:
 
 
 def _of_total(row: HubRow) -> HubRow:
-    """Maker's repository of the same words and layers whose sizes count the total that an unpacked
-    copy states, where the copy's own count another.
+    """Maker's repository of the same words and layers whose sizes count the stated total, where
+    those of an unpacked copy do not.
     """
     if not is_unpacked(row) or not counts_weights(row) or contradiction(row) <= AGREES:
         return row
@@ -205,7 +207,7 @@ have them."""
 
 
 def _refuse(name: names.ModelName) -> None:
-    """See that a name is of no drafting model, no part of a model and none without weights."""
+    """Check that a name means no drafting model, no part of a model and none without weights."""
     if "draft" in name.kinds:
         raise _drafting(name.text)
     if "other" in name.kinds:
@@ -368,8 +370,8 @@ def _has_layers(name: str, row: KnownRow) -> bool:
 
 
 def _is_another_version(name: names.ModelName, close: tuple[str, ...]) -> bool:
-    """Whether a name that states weights and active ones differs from a known one in its version
-    alone: a model of tomorrow, and no slip of the pen.
+    """Whether a name with active weights differs from a known one in its version alone, as that of
+    a later model does.
     """
     if not any(map(names.is_active, name.shape)) or names.stated_size(name) is None:
         return False

@@ -319,8 +319,8 @@ def _is_cut_short(name: ModelName, known: str, before: str, behind: str) -> bool
 
 
 def _is_any_version(key: str, row: KnownRow) -> bool:
-    """Whether a family and size alone may mean another shape: "Impish-Qwen-14B" may be of any Qwen,
-    whose versions of that size differ.
+    """Whether a family and size fit versions of different shapes: "Impish-Qwen-14B" may be of any
+    Qwen.
     """
     family, _, size = key.partition(" ")
     if not is_size(size):
@@ -390,9 +390,11 @@ def _only_candidate(name: ModelName) -> KnownRow | None:
 
 
 def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
-    """Whether a name leaves out what it may of a listed one: at most one word of its own, no
-    family before it and no version behind it: "llama pro 8b" is not Hermes-2-Pro-Llama-3-8B,
-    "chatglm-6b" not ChatGLM3-6B.
+    """Whether a name may be short for a listed one, of which it leaves out at most one word of its
+    own.
+
+    A left-out word is neither a family before the name nor a version behind it: "llama pro 8b" is
+    not Hermes-2-Pro-Llama-3-8B, "chatglm-6b" not ChatGLM3-6B.
     """
     if isinstance(row, ArchitectureSpec):
         return True
@@ -457,7 +459,9 @@ def hosted() -> frozenset[str]:
 
 
 def _why(text: str) -> str:
-    """Sentence on why a name says too little, with a blank behind it; empty for nothing told."""
+    """Sentence on why a name says too little, followed by a blank; empty where there is no reason
+    to tell.
+    """
     name = take_apart(text)
     if not name.shape:
         return ""

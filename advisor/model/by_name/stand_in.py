@@ -228,8 +228,8 @@ def year_of(row: KnownRow) -> int:
 
 @cache
 def _known_sizes(family: str) -> tuple[tuple[str, KnownRow, float], ...]:
-    """Known models that may lend their shape, by what their names say, with their weights: the
-    catalogue's, and others whose names begin alike; those that use all experts not.
+    """Known models whose shape a stand-in may take, each with its key and weights: those of the
+    catalogue and of the family, without models that use all of their experts.
     """
     alike = (key for key in makers_keys() if key.partition(" ")[0] == family)
     known = ((key, base_of(key)) for key in dict.fromkeys((*catalogue_keys(), *alike)))

@@ -273,7 +273,9 @@ def _object(values: Mapping[str, object], key: str) -> Mapping[str, object]:
 
 
 def _of_file_alone(beside: Mapping[str, object]) -> dict[str, object]:
-    """What a file of a tool says that names its own kind at the most; empty without bits."""
+    """Quantization of a file that may state its tool but names no other key for it; empty where it
+    states no bits.
+    """
     if _number(beside, BITS) is None:
         return {}
     tool = "awq" if "w_bit" in beside else "gptq"
@@ -302,7 +304,9 @@ def _of_whole(quantization: Config) -> tuple[str, str]:
 
 
 def _is_set(quantization: Config, key: str) -> bool:
-    """Whether a file of bitsandbytes says so, by the key or by the attribute that [1] saves."""
+    """Whether a file of bitsandbytes sets an option, under its key or under the attribute that [1]
+    saves.
+    """
     return quantization.flag(key) or quantization.flag(f"_{key}")
 
 

@@ -405,7 +405,7 @@ def _pays(option: Option, judged: Option) -> str:
 
 
 def _with(option: Option, answer: Answer) -> dict[str, Any]:
-    """Inputs of the machine with what an option buys; none where they cannot be told."""
+    """Inputs of the machine after a purchase; none where no inputs describe it."""
     if option.kind is OptionKind.MACHINE and plain(option.name) in MACHINES.rows():
         return current.of_machine(machine=plain(option.name))
     machine = option.machine

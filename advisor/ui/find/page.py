@@ -128,7 +128,9 @@ class OfferKind(StrEnum):
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """Offers of the finder; none for what the options of the present machine list."""
+        """Kinds of offer of the finder; none for kinds that the options of the present machine
+        list.
+        """
         both = {"Buy": ("bought",), "Rent": ("rented",), "Both": ("bought", "rented")}
         return both.get(self, ())
 
@@ -217,8 +219,8 @@ def _owned() -> Option | None:
 
 
 def _above_owned() -> float:
-    """Speed from which a machine is faster than the present one by more than predictions err; 0
-    without one, or where a least speed is stated [tokens/s].
+    """Speed from which a machine is surely faster than the present one [tokens/s]; 0 without one,
+    or where a least speed is stated.
     """
     owned = _owned()
     if owned is None or current.present().min_tps:

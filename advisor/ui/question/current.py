@@ -152,7 +152,7 @@ def become(words: str, request: Request) -> None:
 
 
 def _moved(before: Request, after: Request) -> bool:
-    """Whether the same known speeds would be of other hardware than they were typed for."""
+    """Whether known speeds stay while the hardware that they were measured on changes."""
     hardware = any(getattr(before, name) != getattr(after, name) for name in HARDWARE)
     return hardware and before.known == after.known
 

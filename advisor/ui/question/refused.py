@@ -96,7 +96,9 @@ WITH_MEMORY = {
 
 
 def _asked_back(error: AdvisorError) -> bool:
-    """Whether words that are no machine were read as what they are, and asked about."""
+    """Whether the page asked a question back, since the words for a machine are a size of memory or
+    a budget.
+    """
     if not isinstance(error, UnknownName) or error.kind != "machine":
         return False
     size = SIZE.search(error.name)
