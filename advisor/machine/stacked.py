@@ -180,8 +180,7 @@ LINK_RATES = ("pinned", "pageable", "zero_copy")
 
 
 def _as_one(parts: Sequence[Part], *figures: str, **named: Any) -> Part:
-    """Several parts as one, with arrays over them as figures; the first part where all are equal.
-    """
+    """Parts as one, with arrays over them as figures; the first part where all are equal."""
     if _same(parts):
         return parts[0]
     single: Any = parts[0]
