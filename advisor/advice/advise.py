@@ -13,22 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.advice.comparison import LEAST_TPS
-from advisor.advice.decision import cheaper_of, decide, decided_choice, rival_of, within_of
+from advisor.advice.decision import decided_choice, decision_of
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.finder.runnable import models_tried
 from advisor.advice.prices.price import priced_name
 from advisor.advice.readers import readers
 from advisor.advice.situation import (
-    Described,
+    Conditions,
     Situation,
-    beyond_budget,
     completed,
     sale_of,
     setting_for_agents,
     situation_of,
-    with_fleets,
-    with_setting_for_all,
 )
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.demand import Crowd, demand_of
@@ -92,13 +89,20 @@ def advise(
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
-    described = (settings or Settings(), chosen, placement)
+    conditions = Conditions(
+        settings=settings or Settings(),
+        chosen=chosen,
+        placement=placement,
+        session=session,
+        wants=wants,
+        request=request,
+    )
     money = _read_by(money or MoneyInputs(), session)
-    estimates, best, faster = _estimated(model, machine, work, *described)
+    estimates, best, faster = _estimated(model, machine, work, *conditions.of_estimates)
     if session is None:
         best = _serving_all(_in_runtime(estimates, chosen), best, money, wants)
-    every = work if best is None else _of_all_agents(model, machine, work, described, session)
-    _, together, edits = _estimated(model, machine, every, *described)
+    every = work if best is None else _of_all_agents(model, machine, work, conditions)
+    _, together, edits = _estimated(model, machine, every, *conditions.of_estimates)
     if every is work:
         together = best
     here = owned or machine
@@ -114,7 +118,7 @@ def advise(
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
     if best is None and chosen is not None and machine.system == OperatingSystem.WINDOWS:
-        edits = faster = _in_linux(model, machine, work, described[0], chosen)
+        edits = faster = _in_linux(model, machine, work, conditions.settings, chosen)
     kept = speed_of(together) if together else None
     if other:
         kept = None if nothing else machine_speed(question)
@@ -124,18 +128,15 @@ def advise(
     users = float(work.users) if session is None else 1.0
     demand = demand_of(users, money, wants).beside(options_found[0])
     options_found = demand.under_load(options_found)
-    case = situation_of(options_found, demand, instead)
-    if not other:
-        case = replace(case, sale=sale_of(question, case.kept))
     task = _task(best, session)
-    case = replace(case, agents=setting_for_agents(task, case.kept))
-    case = completed(case, question, wants, chosen, session)
-    case = with_setting_for_all(case, question, described, session)
-    case = with_fleets(case, question, request, None if other else best)
-    case = replace(case, beyond=beyond_budget(case, every_option))
-    decision = decide(case)
-    decision = replace(decision, rival=rival_of(case, decision), within=within_of(case, decision))
-    decision = replace(decision, drawback=cheaper_of(case, decision))
+    case = situation_of(options_found, demand, instead)
+    case = replace(
+        case,
+        sale=None if other else sale_of(question, case.kept),
+        agents=setting_for_agents(task, case.kept),
+    )
+    case = completed(case, question, conditions, every_option, None if other else best)
+    decision = decision_of(case)
     choice = decided_choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
@@ -191,11 +192,7 @@ def _serving_all(
 
 
 def _of_all_agents(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    described: Described,
-    session: AgentSession | None,
+    model: Model, machine: Machine, work: Workload, conditions: Conditions
 ) -> Workload:
     """Request of a session's agents in the order that ends soonest: one after another, or all
     together.
@@ -205,11 +202,12 @@ def _of_all_agents(
 
     time of all = agents / answered at once x (t_first + n / S)
     """
+    session = conditions.session
     if session is None or session.agents <= 1:
         return work
 
     def seconds(each: Workload) -> float:
-        best = _estimated(model, machine, each, *described)[1]
+        best = _estimated(model, machine, each, *conditions.of_estimates)[1]
         speed = speed_of(best) if best is not None else None
         if speed is None:
             return math.inf

@@ -390,6 +390,13 @@ OF_DEMAND = (
 """Rules that decide by the work that is asked for, whatever a purchase would pay."""
 
 
+def decision_of(case: Situation) -> Decision:
+    """Decision of the rules, with the options that are named beside it."""
+    decision = decide(case)
+    decision = replace(decision, rival=rival_of(case, decision), within=within_of(case, decision))
+    return replace(decision, drawback=cheaper_of(case, decision))
+
+
 def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
     """Decision of the first rule that applies."""
     for rule in rules:

@@ -6,7 +6,7 @@ once, a setting or machines for every user, or another model.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from advisor.advice.edits.changes import SAME_TEXT
 from advisor.advice.edits.edit import Edited
@@ -50,7 +50,23 @@ IDLE_USD = 10.0  # power of a month while nobody asks from which it is worth a w
 MOSTLY_IDLE = 3.0  # hours that a machine is on over those that it answers, from which it is idle
 STOPS_THINKING = "thinking off"  # name of that free setting
 
-Described: TypeAlias = tuple[Settings, Runtime | None, PlacementStrategy | None]
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """Conditions under which a question is answered, beside its model, machine and prices."""
+
+    settings: Settings  # settings that somebody fixes
+    chosen: Runtime | None  # runtime that somebody chooses; None for any
+    placement: PlacementStrategy | None  # None for any
+    session: AgentSession | None  # None for a single reply
+    wants: Wants
+    # request that says the speed and wait of many users; None where it is not known
+    request: Request | None
+
+    @property
+    def of_estimates(self) -> tuple[Settings, Runtime | None, PlacementStrategy | None]:
+        """Settings, runtime and placement, which alone decide the estimates."""
+        return self.settings, self.chosen, self.placement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +287,7 @@ def sale_of(question: Question, kept: Option) -> Option | None:
     return sale(question, kept)
 
 
-def beyond_budget(case: Situation, every: Sequence[Option]) -> Option | None:
+def _beyond_budget(case: Situation, every: Sequence[Option]) -> Option | None:
     """Cheapest purchase that holds the model and is dearer than the budget, where nothing within it
     does; None elsewhere.
     """
@@ -301,16 +317,31 @@ def holds_it(option: Option) -> bool:
 def completed(
     case: Situation,
     question: Question,
-    wants: Wants,
-    chosen: Runtime | None,
-    session: AgentSession | None,
+    conditions: Conditions,
+    every: Sequence[Option],
+    best: Estimate | None,
+) -> Situation:
+    """The case with what further it needs: several answers at once or other models, a setting or
+    machines for every user, a purchase beyond the budget.
+
+    `every` are the options before any limit, `best` is the best estimate of the kept machine.
+    """
+    case = _with_answers_or_models(case, question, conditions)
+    case = _with_setting_for_all(case, question, conditions)
+    case = _with_fleets(case, question, conditions.request, best)
+    return replace(case, beyond=_beyond_budget(case, every))
+
+
+def _with_answers_or_models(
+    case: Situation, question: Question, conditions: Conditions
 ) -> Situation:
     """The case with several answers at once where the work needs them, or with other models."""
     counted = case.demand.counted
     if counted and not case.demand.met_by(case.kept):
-        return _many_at_once(case, question, wants, chosen)
+        return _many_at_once(case, question, conditions)
     if counted or question.ownership.nothing or case.instead:
         return case
+    session = conditions.session
     if session is not None:
         case = replace(case, alone_tps=case.reading_tps * float(question.work.users))
     for_code = session is not None or bool(FOR_CODE.search(question.model.published_as))
@@ -351,9 +382,7 @@ def _waits_for_nothing_else(case: Situation) -> bool:
     )
 
 
-def _many_at_once(
-    case: Situation, question: Question, wants: Wants, chosen: Runtime | None
-) -> Situation:
+def _many_at_once(case: Situation, question: Question, conditions: Conditions) -> Situation:
     """The case with several answers at once, here and on options, where one after another is not in
     time.
     """
@@ -365,6 +394,7 @@ def _many_at_once(
         side_by_side,
     )
 
+    chosen = conditions.chosen
     least = 0.0
     if case.demand.crowd is Crowd.RATE:
         least = case.demand.wants.user_tps or case.reading_tps
@@ -379,12 +409,12 @@ def _many_at_once(
     if not _in_time(case, together):
         smaller = _together(question, in_smaller_caches(question, chosen, least))
         together = smaller if _in_time(case, smaller) else together
-    rows = permitted(options(several, speed, ()), wants)[1:]
+    rows = permitted(options(several, speed, ()), conditions.wants)[1:]
     kept = case.kept
     changed = [replace(together, kept=kept)] if together else []
     others = [replace(each, kept=kept) for each in rows]
     if case.demand.crowd is Crowd.BATCH and not any(map(case.demand.met_by, others)):
-        others = _more_at_once(case, question, wants, others)
+        others = _more_at_once(case, question, conditions.wants, others)
     marked = case.demand.under_load((kept, *changed, *others))
     together = marked[1] if changed else None
     return replace(case, options=marked, judged=(), together=together)
@@ -432,21 +462,20 @@ def _more_at_once(
     return list(best.values())
 
 
-def with_setting_for_all(
-    case: Situation, question: Question, described: Described, session: AgentSession | None
-) -> Situation:
+def _with_setting_for_all(case: Situation, question: Question, conditions: Conditions) -> Situation:
     """The case with a free setting that serves every user of a team, where this machine does not
     serve them as it is.
     """
-    settings, chosen, placement = described
     unmet = case.demand.crowd is Crowd.TEAM and not case.demand.met_by(case.best_kept)
     nothing = case.kept.speed is None or question.ownership.nothing
-    if not unmet or nothing or placement is not None or session is not None:
+    one_reply = conditions.placement is None and conditions.session is None
+    if not unmet or nothing or not one_reply:
         return case
     from advisor.advice.table.for_all import setting_for_all  # loaded only for such teams
 
+    chosen = conditions.chosen
     runtimes = (chosen,) if chosen else compared(question.machine, question.model)
-    edited = setting_for_all(question, runtimes, settings, case.demand)
+    edited = setting_for_all(question, runtimes, conditions.settings, case.demand)
     if edited is None:
         return case
     (option,) = changes(question, [edited])
@@ -459,7 +488,7 @@ def with_setting_for_all(
     )
 
 
-def with_fleets(
+def _with_fleets(
     case: Situation, question: Question, request: Request | None, best: Estimate | None
 ) -> Situation:
     """The case with machines that together serve every user, where this one does not."""
