@@ -110,7 +110,7 @@ def _together(case: Situation) -> Option | None:
 
 def _thoughtless_in_time(case: Situation) -> Option | None:
     """Thinking off, alone or with several answers at a time, where the work is then done in time
-    and nobody asked for thinking.
+    and nobody states that the model thinks.
     """
     if not case.demand.counted or case.stopped is None:
         return None
@@ -214,7 +214,7 @@ def _undone(case: Situation) -> Option | None:
 
 
 def _thoughtless(case: Situation) -> Option | None:
-    """Thinking off, where the wait is for the thinking and nobody asked for it."""
+    """Thinking off, where the wait is for the thinking."""
     option = case.stopped
     if option is None or case.best_kept.thinking_seconds < LATE:
         return None
@@ -457,7 +457,7 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
     budget = case.demand.wants.max_usd
     if worth is not None or budget is None:
         return worth
-    now = case.best_kept if decided is None else decided
+    now = case.best_kept if decided is None or _gives_up_thought(case, decided) else decided
     outside = reads_drive(case.kept)  # in the format that is asked for
     if now.speed is not None and now.speed.low >= case.reading_tps and not outside:
         return None
@@ -471,6 +471,11 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
         return None
     cheaper = outside or _with_waiting(best) < _with_waiting(now)
     return best if cheaper else None
+
+
+def _gives_up_thought(case: Situation, decided: Option) -> bool:
+    """Whether what is decided for has no thinking, though somebody states that it thinks."""
+    return decided is case.stopped and case.demand.wants.states_thinking
 
 
 CHEAPER = 0.75

@@ -34,6 +34,7 @@ from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
+from advisor.request.money import SECONDS_PER_HOUR
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import Texts, Wants
@@ -222,10 +223,30 @@ def thinking_off(option: Option) -> Option:
     )
 
 
+WORKING_DAY = 8.0
+"""Waiting of a day for a stated thought from which one needs a faster machine to have it [h]: all
+of a working day."""
+
+
+def thinks_as_stated(kept: Option, demand: Demand) -> bool:
+    """Whether purchases are judged with the thought that somebody states: in work of a known
+    amount, for a stated budget, and where one would wait for it all day; elsewhere thinking off is
+    free and comes first.
+    """
+    wants = demand.wants
+    if not wants.states_thinking:
+        return False
+    if demand.counted or wants.max_usd is not None:
+        return True
+    waited = kept.thinking_seconds * demand.money.replies_per_day / float(kept.use.work.users)
+    return waited >= WORKING_DAY * SECONDS_PER_HOUR
+
+
 def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
     """Facts that the rules of a decision read, without other models."""
     money = demand.money
-    stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
+    can_stop = demand.wants.may_stop_thinking and money.thinking_tokens > 0
+    stops = can_stop and not thinks_as_stated(options_found[0], demand)
     judged = without_thinking(options_found) if stops else list(options_found)
     step = free_step(judged, money.reading_tps)
     choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
@@ -246,7 +267,7 @@ def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) 
         for_thought=for_thought,
         instead=instead,
     )
-    if not stops or case.kept.speed is None:
+    if not can_stop or case.kept.speed is None or (demand.counted and not stops):
         return case
     stopped = thinking_off(case.kept)
     if not serves(stopped, money.reading_tps):

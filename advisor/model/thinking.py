@@ -27,6 +27,7 @@ class Thinking:
     mode: ThinkingMode
     short_tokens: float | None  # of an easy question; None where nobody published it [tokens]
     long_tokens: float | None  # of an ordinary one; None likewise [tokens]
+    shorter: str  # setting that makes it shorter; empty for none, or one that takes tokens
     source: str
     source_date: str
 
@@ -39,6 +40,11 @@ class Thinking:
     def can_stop(self) -> bool:
         """Whether it has a setting without reasoning."""
         return self.mode is not ThinkingMode.ALWAYS
+
+    @property
+    def has_switch(self) -> bool:
+        """Whether it answers with reasoning or without, by a setting."""
+        return self.mode in (ThinkingMode.OFF, ThinkingMode.ON)
 
     @property
     def short(self) -> float:

@@ -610,8 +610,8 @@ class Nouns:
         """Demands on the answer; speeds and waits of many users only where they are stated."""
         request = self.request
         row = self.thinking
-        open_thinking = self._think is Think.USUAL and request.thinking_tokens is None
-        stops = row is not None and row.thinks and row.can_stop and open_thinking
+        states = self._think is not Think.USUAL or request.thinking_tokens is not None
+        stops = row is not None and row.has_switch and self.thinking_tokens > 0
         limit = in_usd({"max_usd": request.max_usd}, request.paying.usd)
         return Wants(
             requests_per_hour=request.requests_per_hour,
@@ -624,6 +624,7 @@ class Nouns:
             max_watts=request.max_watts,
             also=request.also,
             may_stop_thinking=stops,
+            states_thinking=states and self.thinking_tokens > 0,
         )
 
     @lazy

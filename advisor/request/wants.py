@@ -55,7 +55,8 @@ class Wants:
     max_usd: float | None = None  # most that is paid once; None for any [USD]
     max_watts: float | None = None  # most power of all cards together; None for any [W]
     also: tuple[str, ...] = ()  # purchases to judge, by their names
-    may_stop_thinking: bool = False  # the model thinks by itself, can stop, and nobody asked for it
+    may_stop_thinking: bool = False  # the model thinks before a reply, and has a setting without
+    states_thinking: bool = False  # somebody states that it thinks, or for how long
 
 
 NO_WANTS = Wants()

@@ -6,7 +6,7 @@ import pytest
 
 from advisor.advice.advise import answer
 from advisor.advice.decision import RULES
-from advisor.advice.situation import STOPS_THINKING
+from advisor.advice.situation import STOPS_THINKING, WORKING_DAY
 from advisor.advice.table.choice import BOUGHT
 from advisor.advice.table.option import OptionKind
 from advisor.request.request import Request
@@ -52,6 +52,50 @@ def test_thinking_is_stopped_before_anything_is_bought() -> None:
     assert kept.thinking_seconds == pytest.approx(2500 / kept.decode)
     off = decided(machine=MACHINES[0], model="Qwen3.6-27B", think="off")
     assert "think" not in off.verdict
+
+
+STATED = {"machine": MACHINES[0], "model": "Qwen3.6-27B", "replies_per_day": 30.0}
+
+
+@pytest.mark.parametrize("stated", [{"think": "long"}, {"thinking_tokens": 2500}])
+def test_thinking_that_somebody_states_is_offered_off_as_well(stated: dict[str, object]) -> None:
+    advice = decided(**STATED, **stated)
+    kept = advice.options[0]
+    assert kept.thinking_seconds == pytest.approx(2500 / kept.decode)
+    off = advice.choice.safe
+    assert off is not None
+    assert off.name == STOPS_THINKING
+    assert kept.answer_seconds - off.answer_seconds == pytest.approx(kept.thinking_seconds)
+    assert f"Free: {STOPS_THINKING}" in advice.summary.way
+    assert "hard maths and code are worse" in advice.verdict
+    assert any("To keep its thinking" in each for each in advice.summary.purchases)
+
+
+def test_a_budget_for_stated_thinking_buys_and_thinking_off_comes_first_in_the_sentence() -> None:
+    advice = decided(**STATED, think="long", max_usd=1500.0)
+    assert advice.choice.safe is not None
+    assert advice.choice.safe.kind in BOUGHT
+    assert f"Free first: {STOPS_THINKING}" in advice.verdict
+
+
+def test_who_would_wait_all_day_for_a_stated_thought_needs_a_machine_for_it() -> None:
+    # 6 minutes each: 30 are 3 hours a day, 150 are 15
+    few, many = (
+        decided(**(STATED | {"replies_per_day": day}), think="long") for day in (30.0, 150.0)
+    )
+    seconds = few.options[0].thinking_seconds
+    assert 30 * seconds / 3600 < WORKING_DAY < 150 * seconds / 3600
+    assert few.decision.keeps
+    assert not many.decision.keeps
+
+
+def test_a_model_that_always_thinks_is_told_to_think_for_less() -> None:
+    slow = decided(machine="N100, 32 GB DDR4", model="gpt-oss-20b")
+    assert slow.options[0].thinking_seconds >= 30
+    assert "Reasoning: low" in slow.verdict
+    assert STOPS_THINKING not in slow.verdict
+    fast = decided(machine="RTX 4090, 64 GB DDR5", model="gpt-oss-20b")
+    assert "Reasoning: low" not in fast.verdict
 
 
 def test_what_stays_in_the_house_is_neither_rented_nor_called() -> None:
@@ -169,7 +213,9 @@ def test_who_states_a_budget_is_told_what_it_buys_first() -> None:
     within = decided(**asks, max_usd=850.0)
     assert within.decision.option is not None
     assert within.decision.option.kind is OptionKind.ADD
-    assert decided(**asks, max_usd=0.0).decision.model is not None
+    nothing = decided(**asks, max_usd=0.0).decision
+    assert nothing.keeps
+    assert nothing.option is not None or nothing.model is not None
 
 
 def test_ram_holds_what_a_second_card_would_for_more() -> None:

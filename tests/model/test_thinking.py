@@ -144,6 +144,7 @@ def _row(mode: str, tokens: float | None) -> Thinking:
         mode=ThinkingMode(mode),
         short_tokens=tokens,
         long_tokens=tokens,
+        shorter="",
         source="",
         source_date="",
     )

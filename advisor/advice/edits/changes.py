@@ -34,7 +34,7 @@ from advisor.model.model import Model
 from advisor.runtimes.compare import decode_tps
 from advisor.units import GIB, KIB, MIB, number
 
-SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
+SMALLER_FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats suggested in place of larger ones, largest first."""
 LAST_RESORTS = ("IQ3_XXS", "Q2_K")
 """Formats whose loss guides call clear, and a last resort: below Q3_K_M
@@ -124,7 +124,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
 def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
     """Smaller formats that the runtime loads directly."""
     now = best.model
-    steps = [(name, ANY_STEP if name == USUAL_LOSS else NEAR) for name in SMALLER_FORMATS]
+    steps = [(name, ANY_STEP if _loses_no_more(name) else NEAR) for name in SMALLER_FORMATS]
     for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
         with suppress(Refusal):
             loaded = best.runtime.loaded_format(name, machine).format == name
@@ -146,6 +146,12 @@ MILD = 3.05
 Q3_K_M beside Q4_K_M, rounded. Formats that lose no more than Q4_K_M, which most people use, always
 are."""
 USUAL_LOSS = "Q4_K_M"
+
+
+def _loses_no_more(name: str) -> bool:
+    """Whether a format loses no more than the usual one, so that it is tried whatever is loaded."""
+    rows = Format.losses()
+    return name in rows and rows[name].kl_divergence <= rows[USUAL_LOSS].kl_divergence
 
 
 def _accepted_loss(smaller: str, now: str) -> float | None:

@@ -6,23 +6,33 @@ from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.prices.price import used_value
+from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
-from advisor.advice.table.demand import Crowd
+from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.phrases import duration, name_in_place, plain, price_at_once, read_there
-from advisor.advice.words.ways import NOTABLY
+from advisor.advice.words.phrases import (
+    briefly,
+    duration,
+    name_in_place,
+    plain,
+    price_at_once,
+    read_there,
+)
+from advisor.advice.words.ways import NOTABLY, SOONER
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
 from advisor.machine.machine import Form
+from advisor.model.thinking import thinking_of
 from advisor.request.wants import Condition, Texts
 from advisor.units import GIB, memory, number
 
 
-def remarks(advice: Comparison) -> Iterator[str]:
-    """Sentences beside a verdict; most verdicts have none."""
+def remarks(advice: Comparison, way: str) -> Iterator[str]:
+    """Sentences beside a verdict whose second line says a way out; most verdicts have none."""
     yield from _before_a_purchase(advice)
+    yield from _on_thinking(advice, way)
     yield from _idle(advice)
     yield from _with_a_drawback(advice)
 
@@ -87,6 +97,33 @@ def _before_a_purchase(advice: Comparison) -> Iterator[str]:
         then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
         start = "Free" if free or decided is None else "Free first"
         yield f"{start}: {plain(best.edit.words)}, {then}."
+
+
+WITHOUT_THINKING = (
+    "Without thinking, answers to hard maths and code are worse, those of a chat hardly."
+)
+"""What thinking off costs: Qwen3-32B has 31.0 without and 81.4 with it in AIME'24, 31.3 and 65.7 in
+LiveCodeBench, 92.8 and 93.8 in Arena-Hard (https://arxiv.org/abs/2505.09388, table 22)."""
+
+
+def _on_thinking(advice: Comparison, way: str) -> Iterator[str]:
+    """Thinking off, where the second line does not name it, and what it costs; a setting that makes
+    thinking shorter, where the model always thinks and one waits for it.
+    """
+    kept = advice.options[0]
+    stopped = advice.case.stopped
+    waits = kept.thinking_seconds >= LATE and advice.task is None
+    if stopped is not None and STOPS_THINKING in way:
+        yield WITHOUT_THINKING
+    elif stopped is not None and waits and kept.answer_seconds >= SOONER * stopped.answer_seconds:
+        seconds = (stopped.answer_seconds, kept.answer_seconds)
+        then, now = map(duration, seconds)
+        free = f"Free: {briefly(stopped.name)}, an answer in {then} instead of {now}."
+        yield f"{free} {WITHOUT_THINKING}"
+    model = advice.question.model
+    row = thinking_of(model.published_as, model.name)
+    if waits and row is not None and row.shorter and not row.can_stop:
+        yield f"Free: {row.shorter} makes its thinking shorter."
 
 
 def _beside_what_is_free(advice: Comparison) -> Iterator[str]:

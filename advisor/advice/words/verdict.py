@@ -186,7 +186,7 @@ def verdict(advice: Comparison) -> VerdictText:
         assumptions=counted,
         candidates=_of_candidates(advice),
         purchases=_on_purchases(advice),
-        remarks=_remarks(advice),
+        remarks=_remarks(advice, way),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
 
@@ -212,11 +212,13 @@ def _on_purchases(advice: Comparison) -> tuple[str, ...]:
     return tuple(on_purchases(advice))
 
 
-def _remarks(advice: Comparison) -> tuple[str, ...]:
-    """Sentences on cards that stand idle, and on a cheaper purchase with a drawback."""
+def _remarks(advice: Comparison, way: str) -> tuple[str, ...]:
+    """Sentences on what is free beside the second line, on cards that stand idle, and on a cheaper
+    purchase with a drawback.
+    """
     from advisor.advice.words.remarks import remarks
 
-    return tuple(remarks(advice))
+    return tuple(remarks(advice, way))
 
 
 def _of_candidates(advice: Comparison) -> tuple[str, ...]:

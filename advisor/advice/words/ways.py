@@ -82,7 +82,7 @@ def _nothing_bought(advice: Comparison) -> list[str]:
         beside = _unless_texts_stay(api)
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
     stopped = advice.case.stopped
-    if stopped is not None and kept.answer_seconds >= SOONER * stopped.answer_seconds:
+    if stopped is not None and _saves_thinking(advice, stopped):
         off = _answered_without(stopped)
         return [f"{_keep(kept)} {off} {reason}".strip(), f"{off} {reason}", f"{_keep(kept)} {off}"]
     if engine := _young(advice.options, kept.decode):
@@ -92,6 +92,15 @@ def _nothing_bought(advice: Comparison) -> list[str]:
         first, *shorter = _beside(another, advice)
         return [f"{reason} {first}".strip(), *shorter]
     return [f"{_keep(kept)} {reason}".strip(), f"{KEEP} {reason}".strip(), reason, _keep(kept)]
+
+
+def _saves_thinking(advice: Comparison, stopped: Option) -> bool:
+    """Whether thinking off is worth a word where everything stays: where answers come notably
+    sooner, and where somebody states that it thinks, one waits for that.
+    """
+    kept = advice.options[0]
+    waits = kept.thinking_seconds >= LATE or not advice.case.demand.wants.states_thinking
+    return waits and kept.answer_seconds >= SOONER * stopped.answer_seconds
 
 
 def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
@@ -211,8 +220,8 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
 
 
 def _thoughtless_too(advice: Comparison, option: Option) -> list[str]:
-    """How soon hardware does a batch without thinking, where the model can stop and nobody asked
-    for thought; nothing for other work.
+    """How soon hardware does a batch without thinking, where the model can stop; nothing for other
+    work.
     """
     stops = advice.case.demand.wants.may_stop_thinking and option.use.money.thinking_tokens > 0
     if not stops or advice.case.demand.crowd is not Crowd.BATCH:
