@@ -66,8 +66,8 @@ $(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/pip
 	$(call install,requirements-dev.txt)
 
 fuzz: $(VENV)/dev.stamp
-	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/gguf/test_gguf_fuzz.py tests/properties/test_damaged_input.py
-	ADVISOR_FUZZ=500 $(BIN)/pytest -n 2 --dist load tests/properties/test_one_thing_changed.py tests/properties/test_stability.py
+	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 --timeout 0 tests/model/gguf/test_gguf_fuzz.py tests/properties/test_damaged_input.py
+	ADVISOR_FUZZ=500 $(BIN)/pytest -n 2 --timeout 0 --dist load tests/properties/test_one_thing_changed.py tests/properties/test_stability.py
 
 # A table: what was done to the program, how often, and how often it held.
 soak: $(VENV)/dev.stamp
