@@ -112,7 +112,11 @@ class HubList:
         return self._with(f"{end},", lambda row: row.name.endswith(end))
 
     def where(self, column: str, text: str) -> Iterator[HubRow]:
-        """Repositories with a text in a column, the most downloaded first."""
+        """Repositories with a text in a column, the most downloaded first; none without a text,
+        for which every line with an empty cell would be read.
+        """
+        if not text:
+            return iter(())
         return self._with(f",{text},", lambda row: getattr(row, column) == text)
 
     def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
