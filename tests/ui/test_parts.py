@@ -80,6 +80,10 @@ def test_names_in_links_mean_the_same_in_any_case(name):
             "No GPU is called 'x'. `data/hardware/gpus.csv` lists those.",
             "No GPU is called \u201cx\u201d.",
         ),
+        (
+            "No CPU is called 'x'. `a/hosts.csv` lists those, `b.csv` their makers. Go on.",
+            "No CPU is called \u201cx\u201d. Go on.",
+        ),
         ("Type the model's name.", "Type the model's name."),
     ],
 )

@@ -51,7 +51,7 @@ def plain_words(text: str) -> str:
     text = re.sub(r" as --own-(?:price|rent) \S+", " under More settings, Money", text)
     text = re.sub(r"(?:python -m lab on )?data/measurements/[\w*]+\.csv", "measured runs", text)
     text = re.sub(r"\s*\(\[Errno[^)]*\)", "", text)
-    text = re.sub(r"\s*`[^`]*`[^.]*\.", "", text)
+    text = re.sub(r"\s*`[^`]*`(?:`[^`]*`|[^.`])*\.", "", text)
     return re.sub(r"(?<![\w])'([^']{1,80})'(?!\w)", "\u201c\\1\u201d", text)
 
 
