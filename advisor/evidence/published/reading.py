@@ -257,7 +257,19 @@ def _settings(row: PublishedRow, model: Model) -> Settings:
 
 def with_category(row: PublishedRow) -> PublishedRow:
     """Row with a category, as stated or by its GPU, split and runtime; without notes."""
+    if not row.category:
+        row = _with_runtime(row)
     return PublishedRow({**row.cells, "category": row.category or _category(row)})
+
+
+def _with_runtime(row: PublishedRow) -> PublishedRow:
+    """Row whose engine is one without tiers, named where the column of those with tiers is: it
+    stands in the column of runtimes then.
+    """
+    if row.runtime or engine_of(row.engine) is not None or engine(row.engine, "") is None:
+        return row
+    others = {name: cell for name, cell in row.cells.items() if name != "engine"}
+    return PublishedRow({**others, "runtime": row.engine})
 
 
 def _category(row: PublishedRow) -> str:

@@ -45,6 +45,13 @@ def test_a_row_without_a_category_is_read_as_the_category_that_its_cells_say(
     assert float(str(silent["tg_tps"])) > 0
 
 
+@pytest.mark.parametrize("name", ["llama.cpp", "vLLM", "Ollama"])
+def test_an_engine_without_tiers_is_itself_in_either_column(name: str) -> None:
+    """It was an engine with experts in tiers, for which a model without experts is refused."""
+    as_engine = {key: cell for key, cell in ROW.items() if key != "runtime"} | {"engine": name}
+    assert answer(as_engine) == answer({**ROW, "runtime": name})
+
+
 def test_weights_beyond_the_gpus_memory_are_split_with_ram() -> None:
     # Llama 3.1 70B has 42.5 GB in Q4_K_M, an RTX 4070 12 GiB.
     row = {**ROW, "model": "Llama-3.1-70B", "category": "resident", "ngl": ""}
