@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from advisor.advice.powershell import powershell
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.workload import Workload
 from advisor.model import catalog
 from advisor.model.catalog import Download
 from advisor.model.model import Model
@@ -91,7 +92,7 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
     if system is System.WINDOWS:
         exact = powershell(exact)
     run = ""
-    if estimate.settings.divides or estimate.work.swa_full or not estimate.work.flash_attention:
+    if _states_settings(estimate):
         run = exact if _downloads(estimate) else ""
     elif _plain(estimate):
         run = _run(estimate)
@@ -116,6 +117,18 @@ IN_PARTS = (
     "do; for Ollama, download the parts and join them with llama-gguf-split --merge."
 )
 """Reason why Ollama has no line for a large file (https://github.com/ollama/ollama/issues/5245)."""
+
+
+def _states_settings(estimate: Estimate) -> bool:
+    """Whether somebody states a setting that a runtime left alone would choose otherwise."""
+    work = estimate.work
+    if estimate.settings.divides or work.swa_full or not work.flash_attention:
+        return True
+    in_parts = float(work.ubatch) != Workload.ubatch
+    if estimate.runtime.name != "llama.cpp":
+        return in_parts and estimate.runtime.name == "Ollama"  # the rest is none of its options
+    host = estimate.machine.host
+    return bool(in_parts or host.threads is not None or host.numa or estimate.machine.backend)
 
 
 def _plain(estimate: Estimate) -> bool:

@@ -60,13 +60,27 @@ def test_linux_with_llama_cpp() -> None:
 
 @pytest.mark.parametrize(
     ("stated", "option"),
-    [({"swa_full": True}, "--swa-full"), ({"flash_attention": False}, "-fa off")],
+    [
+        ({"swa_full": True}, "--swa-full"),
+        ({"flash_attention": False}, "-fa off"),
+        ({"ubatch": 128}, "-ub 128"),
+        ({"ubatch": 4096}, "-b 4096 -ub 4096"),
+        ({"threads": 3}, "-t 3"),
+        ({"numa": "numactl"}, "--numa numactl"),
+        ({"backend": "cpu"}, "-dev none"),
+        ({"backend": "vulkan"}, "-dev Vulkan0"),
+    ],
 )
-def test_the_first_line_passes_stated_settings_of_the_cache(stated, option) -> None:
+def test_the_first_line_passes_stated_settings(stated, option) -> None:
     request = Request(model="gemma-3-12b", machine="RTX 3090, 64 GB", **stated)
     lines = of(request, "llama.cpp", System.LINUX)
     assert option in lines.run
     assert lines.run == lines.exact
+
+
+def test_the_first_lines_of_ollama_pass_a_stated_micro_batch() -> None:
+    request = Request(model="gemma-3-12b", machine="RTX 3090, 64 GB", ubatch=128)
+    assert "num_batch 128" in of(request, "Ollama", System.LINUX).run
 
 
 def values(line: str, option: str) -> list[str]:
