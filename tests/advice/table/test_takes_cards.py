@@ -95,6 +95,24 @@ def test_a_slim_pc_takes_cards_of_half_height_alone(machine) -> None:
         assert safe.bought[0].name in half_height()
 
 
+@pytest.mark.parametrize(
+    ("machine", "form"),
+    [
+        ("HP Z2 Mini G9, i7-13700, 32 GB", Form.SLIM),
+        ("HP Z2 SFF G9, i7-13700, 32 GB", Form.SLIM),
+        ("Dell Precision 3260 Compact, i7-13700, 32 GB", Form.SLIM),
+        ("ThinkStation P3 Tiny, i7-13700, 32 GB", Form.SLIM),
+        ("HP Z2 Mini G1a 128GB", Form.MINI),
+        ("HP Z2 Tower G9, i7-13700, 32 GB", Form.DESKTOP),
+    ],
+)
+def test_a_small_workstation_is_no_tower(machine, form) -> None:
+    """The slot of a ThinkStation P3 Tiny holds an RTX A1000, a card of half height
+    (https://www.servethehome.com/lenovo-thinkstation-p3-tiny-gen2-review-nvidia-gpu-intel).
+    """
+    assert Request(machine=machine, model="gemma-3-12b").nouns().ownership.form is form
+
+
 def test_every_card_of_half_height_draws_no_more_than_a_slot_gives() -> None:
     """75 W of a slot (PCI Express Card Electromechanical Specification)."""
     for name in half_height():
