@@ -524,7 +524,29 @@ def test_without_a_machine_the_servers_own_stands_nowhere():
     assert "No machine yet" in text
     for told in ("Offload to RAM", "certainty", "GB RAM", "assumed: NVMe", "Measure RAM"):
         assert told not in text, told
-    assert [shown.label for shown in test.tabs] == ["What it costs"]
+    assert not test.tabs
+    assert [shown.label for shown in test.expander] == ["What it costs"]
+
+
+def test_without_a_machine_the_costs_are_folded_until_a_card_asks_for_them():
+    """A tab is always open: its table made a phone's page 4,200 px long, of 2,200 allowed."""
+    test = app(model="gpt-oss-20b", machine="nothing")
+    assert not test.multiselect
+    (key,) = re.findall(r"data-press='(take_\d)'>What it costs<", page_text(test))
+    assert [field.label for field in press(test, key).multiselect] == ["Show also"]
+
+
+def test_notices_stand_in_one_box():
+    test = app(model="gemma-3-12b", machine="RTX 3090 64gb", images="4")
+    text = page_text(test)
+    assert text.count("oa-notice oa-warning") == 1
+
+
+def test_the_card_of_an_office_pc_says_that_its_case_takes_half_height():
+    stated = {"max_usd": "300", "prompt": "800", "output": "250", "texts": "house"}
+    machine = "HP EliteDesk 800 G3 SFF i5-6500 32GB"
+    text = page_text(app(model="gemma-3-12b", machine=machine, **stated))
+    assert "Take it in half height, as the case needs" in text
 
 
 def test_a_stated_setting_that_is_decided_against_is_the_first_card_and_is_taken_back():

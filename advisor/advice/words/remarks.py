@@ -163,7 +163,8 @@ def _of_purchase(advice: Comparison) -> Iterator[str]:
     told = [_placed(advice, option)]
     if bought is not None:
         first = _first_word(advice, bought)
-        told += [first, _in_parts(advice, bought), _parts(bought), _in_case(advice, bought)]
+        told += [first, _in_parts(advice, bought), _parts(bought)]
+        told.append(in_case(advice.question.ownership.form, bought))
         told.append(_limits(advice, bought))
     sentences = " ".join(filter(None, told))
     if sentences:
@@ -255,9 +256,8 @@ def _in_parts(advice: Comparison, option: Option) -> str:
     return f"It is counted with prompts in parts of {float(parts):,.0f} tokens (-ub)."
 
 
-def _in_case(advice: Comparison, option: Option) -> str:
+def in_case(form: Form, option: Option) -> str:
     """Power and height of a card in an office PC; empty elsewhere."""
-    form = advice.question.ownership.form
     if option.kind is OptionKind.MACHINE or not option.bought:
         return ""
     watts = sum(card.board_power or 0.0 for card in option.bought)

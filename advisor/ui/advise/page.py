@@ -24,6 +24,7 @@ from advisor.formatting import percent
 from advisor.machine.machine import Machine
 from advisor.runtimes.compare import decode_tps
 from advisor.ui.advise import known, placements, ways
+from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
 from advisor.ui.question import chips, current, model_list, presets, refused, this_machine
@@ -153,25 +154,38 @@ def shown(answer: Answer) -> None:
         refused.keep(told)
         show(problems + told)
     why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
-    pressed(chips.actions() | ways.actions(offered, open_tab) | known.actions(answer) | why)
+    opens = unfold if answer.nouns.request.nowhere else open_tab
+    pressed(chips.actions() | ways.actions(offered, opens) | known.actions(answer) | why)
     with st.container(key="beside_the_answer", horizontal=True, vertical_alignment="bottom"):
         ways.row_of_candidates(answer)
         if best is not None:
             known.row(answer)
     if answer.nouns.request.here and best is not None:
         this_machine.measure("certainty")
-    files = _files(answer)
-    for tab, file in zip(
-        st.tabs(list(files), key=TABS, on_change="rerun"), files.values(), strict=True
-    ):
-        if tab.open:
-            with tab:
-                import_module(f"advisor.ui.advise.{file}").shown(answer)
+    _parts(answer)
     model_list.want(answer.nouns)
     if st.session_state.pop(placements.WHY, False) and best is not None:
         from advisor.ui.advise import sources
 
         sources.dialog(best)
+
+
+def _parts(answer: Answer) -> None:
+    """Tabs below an answer; folded where nothing is owned, as one of the tabs is always open."""
+    if answer.nouns.request.nowhere:
+        several = (EVERY,) if float(answer.nouns.work.users) > 1 else ()
+        for name in (ways.COSTS, *several):
+            tabs.folded(name, _fold(name), partial(_draw, name, answer))
+        return
+    for name, tab in zip(FILES, st.tabs(list(FILES), key=TABS, on_change="rerun"), strict=True):
+        if tab.open:
+            with tab:
+                _draw(name, answer)
+
+
+def _draw(name: str, answer: Answer) -> None:
+    """Draw a part below an answer by its title."""
+    import_module(f"advisor.ui.advise.{FILES[name]}").shown(answer)
 
 
 def _notices(answer: Answer) -> Iterable[Markup]:
@@ -189,8 +203,9 @@ def _notices(answer: Answer) -> Iterable[Markup]:
         *price_notes(answer.advice.question),
         *uncertain,
     )
-    for sentence in notes:
-        yield boxed(sentence, "warning")
+    if notes:
+        sentences = (note if note.endswith((".", "?")) else f"{note}." for note in notes)
+        yield boxed(" ".join(sentences), "warning")
     software = answer.nouns.request.stated().keys() & {"driver", "build", "numa"}
     if machine.software_notes and software:
         yield boxed(" ".join(machine.software_notes))
@@ -235,23 +250,25 @@ def open_tab(title: str) -> None:
     st.session_state[TABS] = title
 
 
+def unfold(title: str) -> None:
+    """Unfold a part that stands in place of a tab (for callbacks)."""
+    st.session_state[_fold(title)] = True
+
+
+EVERY = "All runtimes"  # title of the tab of all placements
 FILES = {
     "Run it": "run_it",
     ways.COSTS: "costs",
     "Where the time goes": "token_time",
-    "All runtimes": "runtimes",
+    EVERY: "runtimes",
     "Sources": "sources",
 }
 """File that draws each tab, loaded when it is opened, so that the page opens without it."""
 
 
-def _files(answer: Answer) -> dict[str, str]:
-    """Tabs of an answer with their files: without a machine, those on purchases alone."""
-    nouns = answer.nouns
-    if not nouns.request.nowhere:
-        return FILES
-    several = ("All runtimes",) if float(nouns.work.users) > 1 else ()
-    return {title: FILES[title] for title in (ways.COSTS, *several)}
+def _fold(title: str) -> str:
+    """Session key of a folded part."""
+    return f"fold_{FILES[title]}"
 
 
 def title(answer: Answer) -> str:

@@ -20,6 +20,7 @@ from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.phrases import hours_rented, name_in_place, plain
+from advisor.advice.words.remarks import in_case
 from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
@@ -322,11 +323,12 @@ def _bigger(answer: Answer) -> Way:
     names = {OptionKind.MACHINE: "A bigger machine", OptionKind.CHANGE: "More RAM"}
     name = names.get(option.kind, new)
     bought = name_in_place(option)
+    told = judged or f"{bought}{option.aged}. {_pays(option, answer.advice.as_judged(option))}"
     return Way(
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
-        text=judged or f"{bought}{option.aged}. {_pays(option, answer.advice.as_judged(option))}",
+        text=f"{told} {in_case(answer.nouns.ownership.form, option)}".strip(),
         action="Try it",
         changes=_with(option, answer),
     )
