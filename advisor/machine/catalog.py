@@ -120,7 +120,8 @@ def _machine_named(name: str) -> MachineName:
     named = machine_names().match(name)
     if not named.of_cloud and name not in _machine_rows():
         parts = tuple(_parts(named))
-        told = statements.note(statements.unused(name, parts, tuple(_sizes(named))))
+        sizes = (*_sizes(named), statements.whole_memory(name))
+        told = statements.note(statements.unused(name, parts, sizes))
         typed = named.spec.ram_gb in Written(plain(name)).memory_sizes
         drive = "" if typed else statements.drive_note(name, named.spec.ram_gb)
         named = replace(named, notes=(*named.notes, *filter(None, (told, drive))))

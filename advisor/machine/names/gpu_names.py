@@ -19,6 +19,7 @@ from advisor.machine.names.words import (
     meaning,
     plain,
     size_gib,
+    too_many,
     without_sizes,
     words_of_kind,
 )
@@ -310,6 +311,9 @@ class GpuNames:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
         meant = self._by_chip(taken) or self._of_several(text, taken.vendors)
         if meant is None:
+            count = too_many(text)
+            if count:
+                raise UnknownName("GPU", name, (), count)
             raise UnknownName("GPU", name, self._offers(taken), meaning("refused", text) or HINT)
         return replace(meant, count=taken.count)
 

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from advisor.catalog.name_matching import spellings
 from advisor.errors import UnknownName
+from advisor.lazy import lazy
 from advisor.machine.names import gpu_words, preset_names, statements, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets, share_of_channels
 from advisor.machine.names.gpu_names import GpuName, GpuNames, listed, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
 from advisor.machine.names.preset_names import Instance, MachineName, PresetNames
-from advisor.machine.names.words import Written, any_of, plain, without_network
+from advisor.machine.names.words import Written, any_of, folded, plain, without_network
 from advisor.machine.rows import GpuRow, MachineRow
 from advisor.machine.spec import NO_CARD, MachineSpec
 
@@ -80,13 +82,39 @@ class CardMentions:
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
-        rest = any_of("card").sub(taken, any_of("of card before").sub(r" \1", text))
+        rest = any_of("of card before").sub(r" \1", text)
+        rest = self._card_in(rest).sub(taken, rest)
         own = [gpu for gpu in cards if not gpu.row.unified]
         chips = [gpu.row for gpu in cards if own and gpu not in own]
         notes = (LEFT_TO_CHIP.format(row.name) for row in chips if not row.of_ram)
         own[:1] = [replace(gpu, notes=(*gpu.notes, *notes)) for gpu in own[:1]]
         names = (any_of("of chip").sub(r"\1", row.name).casefold() for row in chips)
         return _summed(own or cards), Written(" | ".join((rest, *names)))
+
+    @lazy
+    def _odd_spellings(self) -> tuple[str, ...]:
+        """Spellings of the catalogue that the pattern of cards does not read whole, longest first.
+
+        "R9 390X", "GeForce MX150", "Gaudi 2"; names of processors and Apple's chips are read
+        elsewhere.
+        """
+        rows = (row for row in self.gpus.rows.values() if row.vendor != "Apple")
+        spelled = {folded(text) for row in rows for text in spellings(row)}
+        elsewhere = any_of("of a processor").search
+        odd = (text for text in spelled if not any_of("card").fullmatch(text))
+        return tuple(sorted(filter(lambda text: not elsewhere(text), odd), key=len, reverse=True))
+
+    def _card_in(self, text: str) -> re.Pattern[str]:
+        """Pattern of cards, and of the odd spellings that a plain text has."""
+        card = any_of("card")
+        present = [re.escape(spelling) for spelling in self._odd_spellings if spelling in text]
+        if not present:
+            return card
+        count = any_of("card count").pattern
+        size = any_of("card size").pattern
+        longer = r"(?![\w.-])(?! \d+\b(?! ?[gt]))"  # "RX Vega" of "RX Vega 56"
+        odd = rf"{count}{any_of('makers').pattern}(?:{'|'.join(present)}){longer}{size}"
+        return re.compile(rf"{odd}|{card.pattern}")
 
     def _without_own_sizes(self, text: str) -> str:
         """Plain text without remarks in brackets that repeat a card's memory."""
@@ -173,11 +201,12 @@ def _summed(gpus: list[GpuName]) -> list[GpuName]:
     kinds: dict[tuple[str, float | None], GpuName] = {}
     for gpu in gpus:
         kind = gpu.row.name, gpu.part_gib
-        if kind in kinds:
-            more = kinds[kind].count
+        before = kinds[kind].count if kind in kinds else 0
+        if gpu.row.unified:  # a chip that is named twice: "Strix Halo, Radeon 8060S"
+            count = max(gpu.count, before)
         else:
-            more = 0
-        kinds[kind] = replace(gpu, count=gpu.count + more)
+            count = gpu.count + before
+        kinds[kind] = replace(gpu, count=count)
 
     def again(gpu: GpuName) -> bool:
         """Whether cards are named a second time with their socket: "8x V100 server: 8x
@@ -407,6 +436,9 @@ class MachineNames:
         numbered = Written(any_of("laptop number").sub(" ", rest.text))
         if typed.is_laptop and not numbered.stray_number:
             raise UnknownName("machine", typed.name, (), SEVERAL_CARDS)
+        count = words.too_many(typed.text)
+        if count:
+            raise UnknownName("machine", typed.name, (), count)
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
         if stray:
             hint = f"{stray!r} in it is no part that is known. {HINT}"
@@ -423,7 +455,8 @@ class MachineNames:
 
     def _processor(self, written: Written) -> CpuName | None:
         bare = any_of("in brackets").sub(r" \1 ", written.text.replace("|", " "))
-        bare = re.sub(r"\s+", " ", bare).strip(" ,;+")
+        # "Raspberry Pi 500+" keeps its sign; the one of a list stands alone.
+        bare = re.sub(r"\s+", " ", bare).lstrip(" ,;+").rstrip(" ,;").removesuffix(" +")
         sockets = any_of("sockets behind").search(bare)
         if sockets:
             start = max(bare.rfind(sign, 0, sockets.start()) for sign in ",;+") + 1

@@ -46,7 +46,8 @@ class Statements:
 
     rest: Written  # the text without these statements
     gpu_gib: float | None = None  # part of the memory that the GPU may use [GiB]
-    free_gib: float | None = None  # RAM that is free, of all that is there [GiB]
+    # RAM that is free, or given to a container or to WSL, of all that is there [GiB]
+    free_gib: float | None = None
     ram_gib: float | None = None  # all RAM, where the name says how much of it is free [GiB]
     wsl: bool = False  # Linux inside of Windows
     watts: float | None = None  # limit of power [W]
@@ -71,6 +72,9 @@ def statements(written: Written) -> Statements:
 
     part, unit = taken("gpu part")
     free, _ = taken("free of ram")
+    setting = None
+    if any_of("of a container").search(text):
+        setting, _ = taken("memory setting")
     wsl, _ = taken("wsl")
     watts, _ = taken("power limit")
     share, _ = taken("power share")
@@ -80,7 +84,7 @@ def statements(written: Written) -> Statements:
     return Statements(
         rest=Written(" ".join(text.split())),
         gpu_gib=gpu_gib,
-        free_gib=_number(free),
+        free_gib=_number(free or setting),
         ram_gib=float(free[2]) if free else None,
         wsl=wsl is not None,
         watts=_number(watts),
@@ -108,8 +112,10 @@ def applied(stated: Statements, named: MachineName, card: GpuRow | None) -> Mach
     elif stated.gpu_gib is not None:
         told.append(f"{stated.words[0]!r} in the name is of no shared memory and is left out.")
     if stated.free_gib is not None:
+        whole = stated.ram_gib or spec.ram_gb
+        of_all = f" of {whole:g}" if whole else ""
         spec = replace(spec, ram_gb=stated.free_gib)
-        told.append(f"{stated.free_gib:g} of {stated.ram_gib:g} GB of RAM count, as the name says.")
+        told.append(f"{stated.free_gib:g}{of_all} GB of RAM count, as the name says.")
     elif stated.wsl:
         told.append(OF_WSL)
     told.extend(_on_power(stated, card))
@@ -156,6 +162,14 @@ def link_note(generation: int, lanes: int) -> str:
     return f"The link to the GPU is taken as {link}{wide}, as the name says."
 
 
+def whole_memory(name: str) -> float | None:
+    """RAM of which a name says that a part counts [GiB]; None where it says no such part."""
+    stated = statements(Written.of(name))
+    if stated.free_gib is None:
+        return None
+    return stated.rest.main_memory
+
+
 def question(written: Written) -> str:
     """Question to ask back where a text names no machine; empty for names of machines.
 
@@ -180,7 +194,10 @@ def check_sizes(written: Written) -> None:
 
 def without_statements(text: str) -> str:
     """Plain text without the words of all statements."""
-    return any_of("gpu part", "free of ram", "wsl", "power limit", "power share").sub(" ", text)
+    kinds = ["gpu part", "free of ram", "wsl", "power limit", "power share"]
+    if any_of("of a container").search(text):
+        kinds += ["memory setting", "of a container"]
+    return any_of(*kinds).sub(" ", text)
 
 
 READ = (

@@ -122,6 +122,17 @@ def counted(text: str) -> tuple[str, int]:
     return text, 1
 
 
+def too_many(text: str) -> str:
+    """Sentence on a count above all that are read; empty without one."""
+    match = any_of("large count").search(text)
+    if match is None or int(match[1]) <= MOST:
+        return ""
+    return (
+        f"{match[1]} are too many: up to {MOST} cards of a kind are read. Name one machine of "
+        "them, and how many there are of it (--machines)."
+    )
+
+
 # Kinds of machines, abbreviations and fillers.
 
 

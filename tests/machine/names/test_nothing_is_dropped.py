@@ -270,3 +270,68 @@ def test_ram_that_no_computer_has_is_refused_with_what_may_be_meant() -> None:
     for name in ("RTX 3090, 65536 GB RAM", "RTX 3090, 64TB RAM"):
         with pytest.raises(InputError, match=r"65,536 MB would be 64 GB"):
             from_spec.machine(MACHINES.named(name).spec)
+
+
+def test_every_spelling_of_a_card_is_that_card_in_the_name_of_a_machine() -> None:
+    """One in eight of all, but one in a hundred: those left name two cards, the rate of a memory or
+    a phone's chip.
+    """
+    cards = catalog.gpu_names()
+    spelled = [text for row in cards.rows.values() for text in _spellings(row)][::8]
+    wrong = [text for text in spelled if _card_of(text) != cards.match(text).row.name]
+    assert len(wrong) <= len(spelled) / 100, wrong
+
+
+def _card_of(machine: str) -> str:
+    """Row of a machine's card; empty for a machine that is refused or has several kinds."""
+    try:
+        return catalog.gpu_names().match(str(MACHINES.named(machine).spec.gpu)).row.name
+    except UnknownName:
+        return ""
+
+
+def _spellings(row) -> list[str]:
+    return [row.name, *filter(None, map(str.strip, row.aliases.split(";")))]
+
+
+@pytest.mark.parametrize(
+    ("name", "card", "ram"),
+    [
+        ("GeForce MX150 2GB, i5-8250U, 16GB RAM", "GeForce MX150", 16),
+        ("2x Tesla K40m, Xeon E5-2690 v4, 128GB", "K40", 128),
+        ("Ryzen 5 3600, R9 390X, 32GB", "R9 390X", 32),
+        ("RX 6800M, Ryzen 9 5900HX, 32 GB", "RX 6800M", 32),
+    ],
+)
+def test_a_card_of_another_spelling_counts_beside_other_parts(name, card, ram) -> None:
+    spec = MACHINES.named(name).spec
+    assert str(spec.gpu).startswith(card)
+    assert spec.ram_gb == ram
+
+
+def test_a_board_keeps_the_sign_at_the_end_of_its_name() -> None:
+    assert MACHINES.named("Raspberry Pi 500+").spec.cpu == "Raspberry Pi 500+"
+    assert MACHINES.named("Ryzen 9 5950X + RTX 3090").spec.cpu == "Ryzen 9 5950X"
+
+
+@pytest.mark.parametrize("name", ["256x RTX 4090", "1000x H100"])
+def test_too_many_cards_are_too_many_and_not_unknown(name) -> None:
+    for read in (MACHINES.named, catalog.GPUS.named):
+        with pytest.raises(UnknownName, match=r"too many: up to 128"):
+            read(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "ram"),
+    [
+        ("WSL2 memory=24GB, RTX 4080 16GB, host 64GB", 24),
+        ("RTX 3090 docker --memory=48g host 128GB", 48),
+        ("WSL2 RTX 3090, 64GB RAM limited to 32GB in .wslconfig", 32),
+        ("RTX 4070, memory=32GB", 32),  # no container: all of it
+        ("WSL2, RTX 3090, memory 64GB", 64),  # of the computer
+    ],
+)
+def test_a_container_has_the_memory_that_its_setting_gives(name, ram) -> None:
+    named = MACHINES.named(name)
+    assert named.spec.ram_gb == ram
+    assert "left out" not in told(name)
