@@ -444,8 +444,9 @@ def launch_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
     else:
         attention = "attention_layer"
         indexer = "indexed_layer"
+    product_layers = kernels.products_per_layer * load.layers
     return (
-        kernels.products_per_layer * load.layers * constants.value("dense_layer", family)
+        product_layers * constants.value("dense_layer", family)
         + kernels.attention_layers * constants.value(attention, family)
         + kernels.latent_layers * constants.value("latent_layer", family)
         + kernels.indexed_layers * constants.value(indexer, family)

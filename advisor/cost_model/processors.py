@@ -183,16 +183,16 @@ def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> 
     and its b is about a tenth of the fork's.
     """
     family = gpu.lookup_family
+    bandwidth = np.asarray(gpu.bandwidth.value)
+    delta_layers = load.state_layers - load.scan_layers
     return (
         layers * constants.value("gpu_layer", family)
         + load.expert_layers * constants.value("gpu_expert_layer", family)
-        + (load.state_layers - load.scan_layers) * constants.value("gpu_state_layer", family)
+        + delta_layers * constants.value("gpu_state_layer", family)
         + load.scan_layers * constants.value("gpu_scan_layer", family)
         + load.latent_layers * constants.value("gpu_latent_layer", family)
         + load.stream_layers * constants.value("gpu_stream_layer", family)
-        + load.latent_values
-        * constants.value("gpu_latent_value", family)
-        / np.asarray(gpu.bandwidth.value)
+        + load.latent_values * constants.value("gpu_latent_value", family) / bandwidth
     )
 
 
@@ -243,14 +243,17 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
         1.0 + constants.value("others_cache_share") * np.asarray(load.shared_with)
     )
     turning = load.kv / (cores * constants.value("core_cache_rate"))
-    return FlowTime(
-        moving=smooth_max(weights / ram, unpacking + further_flops(load, constants) / flops)
-        + np.maximum(load.kv / ram, attended / attention + turning),
-        layers=load.layers
-        * (constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores)
+    computing = unpacking + further_flops(load, constants) / flops
+    of_weights = smooth_max(weights / ram, computing)
+    of_cache = np.maximum(load.kv / ram, attended / attention + turning)
+    layer = constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores
+    delta_layers = load.state_layers - load.scan_layers
+    layers = (
+        load.layers * layer
         + load.expert_layers * constants.value("cpu_expert_layer")
-        + (load.state_layers - load.scan_layers) * constants.value("cpu_state_layer"),
+        + delta_layers * constants.value("cpu_state_layer")
     )
+    return FlowTime(moving=of_weights + of_cache, layers=layers)
 
 
 BATCH = 16

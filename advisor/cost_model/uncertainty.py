@@ -128,20 +128,27 @@ def circumstances(
     rates = _rates_behind(machine)
     gpu = bool(machine.gpus)
     unknown = gpu and constants.scope.backend == backends.Backend.UNKNOWN
-    return Circumstances(
-        on_gpu=gpu,
-        traits={
-            THIN: _few_sources(machine, constants) if gpu else 0.0,
-            SEVERAL: np.asarray(machine.gpu_count > 1, dtype=float),
-            TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
-            UNKNOWN: float(unknown),
-            OPERATOR: 1.0 if unknown and kinds else rarity(_publishers(kinds, constants)),
-            NEW: rarity(constants.value(PUBLISHERS, joined_name(kinds))) if kinds else 0.0,
-            SERVED: float(served),
-            SHORT: shortness(fresh),
-        },
-        unmeasured={part: float(not _is_known(rates.get(part))) for part in BEHIND},
-    )
+    thin: Array = 0.0
+    if gpu:
+        thin = _few_sources(machine, constants)
+    operator: Array = 1.0
+    if not (unknown and kinds):
+        operator = rarity(_publishers(kinds, constants))
+    new: Array = 0.0
+    if kinds:
+        new = rarity(constants.value(PUBLISHERS, joined_name(kinds)))
+    traits: dict[str, Array] = {
+        THIN: thin,
+        SEVERAL: np.asarray(machine.gpu_count > 1, dtype=float),
+        TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
+        UNKNOWN: float(unknown),
+        OPERATOR: operator,
+        NEW: new,
+        SERVED: float(served),
+        SHORT: shortness(fresh),
+    }
+    unmeasured: dict[str, Array] = {part: float(not _is_known(rates.get(part))) for part in BEHIND}
+    return Circumstances(on_gpu=gpu, traits=traits, unmeasured=unmeasured)
 
 
 PUBLISHERS = "publishers"

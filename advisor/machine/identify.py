@@ -30,50 +30,61 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     named = catalog.MACHINES.named(name)
     written = Written.of(name)
     typed = overrides or MachineSpec()
-    if named.preset and not named.of_cloud:
-        product = Form(named.preset.kind)
-    else:
-        product = None
-    if product is Form.OFFICE and written.form is Form.SLIM:
-        product = Form.SLIM  # sold in several cases
-    form = Form.SERVER if named.of_cloud else product or written.form
-    many = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER
-    several = many and written.says("server")
-    expanded = written.spelled_out
-    part = expanded.count_of("virtual processors") or expanded.count_of("cores of a part")
-    server = form is Form.SERVER or several or bool(part)
+    form = _form(named, written)
+    host = MachineSpec()
     if typed.cpu is None:
-        host = _typical_server(named, server)
-    else:
-        host = MachineSpec()
+        host = _typical_server(named, form is Form.SERVER or _is_called_server(named, written))
     spec = overridden(overridden(named.spec, host), typed)
     if spec.ram_gb is None and named.memory_note and named.preset is None:
         spec = replace(spec, ram_gb=catalog.GPUS.find(str(spec.gpu)).memory_gib)
-    kind = named.preset.kind if named.preset else ""
-    linux = named.preset and WITH_LINUX.match(f"{named.preset.name} {named.preset.gpu}")
-    machine = from_spec.machine(
-        spec, OperatingSystem.LINUX if linux else SOLD_WITH.get(kind, OperatingSystem.LINUX)
-    )
-    taken = f"{name.strip()!r} is taken as {named.name}."
-    told: tuple[str, ...] = () if named.name.casefold() == name.strip().casefold() else (taken,)
-    processor = f"Its processor is not known: taken as {host.cpu}."
-    told += (processor,) if host.cpu else ()
-    if typed.ram_gb is not None:
-        replaced = {named.memory_note}
-    else:
-        replaced = set()
-    assumed = tuple(note for note in named.notes if note not in replaced)
+    machine = from_spec.machine(spec, _usual_system(named.preset))
+    notes: list[str] = []
+    if named.name.casefold() != name.strip().casefold():
+        notes.append(f"{name.strip()!r} is taken as {named.name}.")
+    if host.cpu:
+        notes.append(f"Its processor is not known: taken as {host.cpu}.")
+    notes += [note for note in named.notes if typed.ram_gb is None or note != named.memory_note]
     memory = machine.host.memory
     if memory.kind is Provenance.ASSUMED:  # neither the name nor the user states it
-        unsaid = f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed."
-        assumed = (*assumed, unsaid)
+        notes.append(f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed.")
     rented = named.of_cloud or written.says("hired")
     return replace(
         machine,
-        notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
+        notes=tuple(dict.fromkeys((*notes, *machine.notes))),
         rented=named.name if rented and typed.gpu is None else "",
         sold_as=form,
     )
+
+
+def _form(named: MachineName, written: Written) -> Form | None:
+    """Form that a machine is sold in, or that its words say; None where neither is known."""
+    if named.of_cloud:
+        return Form.SERVER
+    if named.preset is None:
+        return written.form
+    form = Form(named.preset.kind)
+    if form is Form.OFFICE and written.form is Form.SLIM:
+        return Form.SLIM  # sold in several cases
+    return form
+
+
+def _is_called_server(named: MachineName, written: Written) -> bool:
+    """Whether words on several cards, or on a part of a processor, say that a machine is a
+    server.
+    """
+    several = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER
+    if several and written.says("server"):
+        return True
+    expanded = written.spelled_out
+    part = expanded.count_of("virtual processors") or expanded.count_of("cores of a part")
+    return bool(part)
+
+
+def _usual_system(preset: MachineRow | None) -> OperatingSystem:
+    """Operating system that a product is sold with; Linux for others."""
+    if preset is None or WITH_LINUX.match(f"{preset.name} {preset.gpu}"):
+        return OperatingSystem.LINUX
+    return SOLD_WITH.get(preset.kind, OperatingSystem.LINUX)
 
 
 SERVER = "Server 8-channel DDR4-3200 (typical)"

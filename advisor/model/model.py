@@ -109,6 +109,11 @@ def per_layer(architecture: Architecture) -> PerLayer:
     keys = of_cache(lambda cache: cache.key_values)
     attention = np.array(architecture.attention_values, dtype=float)
     mixing = with_any(lambda tensor: tensor.group is Group.ATTENTION)
+    feeding = with_any(lambda tensor: tensor.group in FEEDING)
+    dense = with_any(lambda tensor: tensor.group is Group.DENSE_FFN)
+    matrices = [sum(map(_multiplied, tensors.values())) for tensors in architecture.by_layer]
+    experts = flops[Group.ROUTED_EXPERTS] > 0
+    windows = of_cache(lambda cache: np.inf if cache.window is None else cache.window)
     latent = of_cache(lambda cache: cache.key_values > 0 and not cache.value_values)
     values = total("attn_v_b")
     index_keys = total("indexer.attn_k")
@@ -117,17 +122,16 @@ def per_layer(architecture: Architecture) -> PerLayer:
         flops={group: work * visits for group, work in flops.items()},
         attention_flops=2.0 * attention * visits,
         query_heads=np.array(architecture.query_heads),
-        windows=of_cache(lambda cache: np.inf if cache.window is None else cache.window),
+        windows=windows,
         kv_values=visits * of_cache(lambda cache: cache.key_values + cache.value_values),
         state_values=visits * of_cache(lambda cache: cache.state_values),
         state_layers=visits * of_cache(lambda cache: cache.state_values > 0),
         scan_layers=visits * with_any(lambda tensor: tensor.role == "ssm_in"),
         stream_layers=visits * with_any(lambda tensor: tensor.role.startswith("hc_")),
-        expert_layers=visits * (flops[Group.ROUTED_EXPERTS] > 0).astype(float),
-        blocks=visits * (mixing + with_any(lambda tensor: tensor.group in FEEDING)) / 2.0,
-        matrices=visits
-        * np.array([sum(map(_multiplied, held.values())) / 7.0 for held in architecture.by_layer]),
-        products=visits * (mixing + with_any(lambda tensor: tensor.group is Group.DENSE_FFN)) / 2.0,
+        expert_layers=visits * experts.astype(float),
+        blocks=visits * (mixing + feeding) / 2.0,
+        matrices=visits * (np.array(matrices) / 7.0),
+        products=visits * (mixing + dense) / 2.0,
         latent=latent,
         latent_values=attention * latent,
         unfolded=latent * np.where(values > 0, queries + values, 0.0),

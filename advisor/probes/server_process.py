@@ -8,7 +8,7 @@ files among the bytes read (`read_bytes`, proc_pid_io(5)). Both read 2026-11-23.
 import ipaddress
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -103,17 +103,9 @@ class ServerProcess:
         return reading
 
     def _with_gpus(self, reading: ProcessReading) -> ProcessReading:
+        """Reading with the state of the GPUs over the time that they were looked at."""
         states = [state for states in self._states for state in states]
-        mine = {process.pid for process in self._family()}
-        held = [entry for state in self._states[-1] for entry in state.held_by.items()]
-        used = [state.memory_used for state in self._states[-1] if state.memory_used is not None]
-        listed = any(pid in mine for pid, _ in held)  # not from a container, WSL or Windows
-        if listed:
-            gpu_bytes = sum(size for pid, size in held if pid in mine)
-            gpu_programs = len({pid for pid, _ in held} - mine)
-        else:
-            gpu_bytes = sum(used)
-            gpu_programs = None
+        gpu_bytes, gpu_programs = self._on_gpus(self._states[-1])
         gpu_busy = None
         if states[0].busy is not None:
             busy = [sum(state.busy or 0.0 for state in look) for look in self._states]
@@ -135,6 +127,20 @@ class ServerProcess:
             power=min(limits, default=None),
             link=max(known_links, default=None),
         )
+
+    def _on_gpus(self, states: Iterable[GpuState]) -> tuple[float, int | None]:
+        """Memory of the process on the GPUs [B], and number of other programs there; all memory in
+        use, and None, where the driver does not list the process.
+        """
+        states = tuple(states)
+        mine = {process.pid for process in self._family()}
+        held = [entry for state in states for entry in state.held_by.items()]
+        listed = any(pid in mine for pid, _ in held)  # not from a container, WSL or Windows
+        if listed:
+            gpu_bytes = sum(size for pid, size in held if pid in mine)
+            return gpu_bytes, len({pid for pid, _ in held} - mine)
+        used = [state.memory_used for state in states if state.memory_used is not None]
+        return sum(used), None
 
     def _family(self) -> Iterator[psutil.Process]:
         """The process and those that it started: Ollama and vLLM compute in children."""

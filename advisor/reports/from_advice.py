@@ -172,9 +172,9 @@ def document(
     question = advice.question
     shown = _shown(advice)
     option = advice.in_question
-    model = question.model
-    work = question.work
-    money = question.money
+    shown_options, _ = split(advice.options, advice.named)
+    notes = (*caveats, *_chosen(advice), advice.judged_without_thinking)
+    currency = formatting.shown_currency()
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -185,9 +185,7 @@ def document(
             placement_card(estimate, shown=any(estimate is card for card in shown))
             for estimate in advice.estimates
         ),
-        options=tuple(
-            _option(advice.as_judged(option)) for option in split(advice.options, advice.named)[0]
-        ),
+        options=tuple(_option(advice.as_judged(option)) for option in shown_options),
         memory=memory_use(advice, machine),
         token_time=token_time(advice),
         layer_sweep=layer_sweep(advice, machine),
@@ -199,30 +197,38 @@ def document(
         assumptions=_assumptions(advice.estimates, shown),
         command=command,
         runtime=advice.chosen.name if advice.chosen else "",
-        model=model.name,
+        model=question.model.name,
         gpu=gpu_names(machine),
-        request={
-            "model": model.name,
-            "format": model.format,
-            "machine": machine.name,
-            "GPU": gpu_names(machine),
-            "processor": machine.host.name,
-            "RAM": units.memory(float(machine.host.memory.value)),
-            "RAM speed": formatting.rate(float(machine.host.bandwidth.value)),
-            "drive": _drive(machine.disk),
-            "runtime": advice.chosen.name if advice.chosen else "any",
-            "context": f"{float(work.context):,.0f} tokens",
-            "prompt": f"{float(work.prompt):,.0f} tokens",
-            "reply": f"{float(work.output):,.0f} tokens",
-            "users": f"{float(work.users):,.0f}",
-            "cache type": work.kv_type,
-            "replies a day": f"{money.replies_per_day:,.0f}",
-            "worth of an hour": formatting.money(money.usd_per_hour_of_time),
-        },
-        caveats=tuple(filter(None, (*caveats, *_chosen(advice), advice.judged_without_thinking))),
-        currency=formatting.shown_currency().code,
-        usd_per_unit=formatting.shown_currency().usd,
+        request=_request_in_words(advice, machine),
+        caveats=tuple(filter(None, notes)),
+        currency=currency.code,
+        usd_per_unit=currency.usd,
     )
+
+
+def _request_in_words(advice: Advice, machine: Machine) -> dict[str, str]:
+    """Request of an answer in words, by the names of its facts."""
+    model = advice.question.model
+    work = advice.question.work
+    money = advice.question.money
+    return {
+        "model": model.name,
+        "format": model.format,
+        "machine": machine.name,
+        "GPU": gpu_names(machine),
+        "processor": machine.host.name,
+        "RAM": units.memory(float(machine.host.memory.value)),
+        "RAM speed": formatting.rate(float(machine.host.bandwidth.value)),
+        "drive": _drive(machine.disk),
+        "runtime": advice.chosen.name if advice.chosen else "any",
+        "context": f"{float(work.context):,.0f} tokens",
+        "prompt": f"{float(work.prompt):,.0f} tokens",
+        "reply": f"{float(work.output):,.0f} tokens",
+        "users": f"{float(work.users):,.0f}",
+        "cache type": work.kv_type,
+        "replies a day": f"{money.replies_per_day:,.0f}",
+        "worth of an hour": formatting.money(money.usd_per_hour_of_time),
+    }
 
 
 def answer_document(answer: Answer, certainty: str = "") -> ReportDocument:

@@ -148,19 +148,21 @@ def place(
     outside = parts[Location.RAM] + parts[Location.DISK] > 0
     through = np.max(np.where(outside, block_sizes(model), 0.0), axis=-1)
     held = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
+    first = gpus[0]  # it has the embedding, the cache of layers elsewhere, and their workspace
+    buffers: dict[Location, Array] = {}
+    for place, gpu in zip(gpus, machine.gpus, strict=True):
+        reserved = gpu.memory.value * (1 - MEMORY_USED) + streaming.ACTIVATIONS
+        buffers[place] = reserved + through * (place == first)
+    cache = {place: layers[place] + (1.0 - kept) * (place == first) for place in gpus}
+    head = 0 if model.tied_copy else -1  # block with the weights of the output head
     return Placement(
         strategy=strategy,
         gpu_layers=np.asarray(np.sum(kept, axis=-1)),
         weights={place: all_of(layers[place]) for place in held},
-        kv={place: layers[place] + (1.0 - kept) * (place == gpus[0]) for place in gpus},
-        embedding=gpus[0],
-        output={place: parts[place][..., 0 if model.tied_copy else -1] for place in held},
-        buffers={
-            place: gpu.memory.value * (1 - MEMORY_USED)
-            + streaming.ACTIVATIONS
-            + through * (place == gpus[0])
-            for place, gpu in zip(gpus, machine.gpus, strict=True)
-        },
+        kv=cache,
+        embedding=first,
+        output={place: parts[place][..., head] for place in held},
+        buffers=buffers,
         limits=limits,
     )
 

@@ -92,20 +92,22 @@ def place(
         Location.RAM: {Group.ROUTED_EXPERTS: 1.0 - share}
     }
     cards = tuple(map(Location.vram, range(tensor)))
+    buffers = {
+        card: machine.gpus[card.device].memory.value * (1 - MEMORY_USED)
+        + (ACTIVATIONS + copied / tensor)
+        for card in cards
+    }
+    layers = np.full(np.shape(kept), float(model.layers))
     return Placement(
         strategy=strategy,
-        gpu_layers=np.full(np.shape(kept), float(model.layers)),
-        cpu_moe=np.full(np.shape(kept), float(model.layers)),
+        gpu_layers=layers,
+        cpu_moe=layers,
         weights={**weights, **dict.fromkeys(cards, part)},
         kv=dict.fromkeys(cards, everywhere * cache_share(model, tensor)),
         embedding=Location.vram(0),
         embedding_shares=dict.fromkeys(cards, 1.0 / tensor),
         output=dict.fromkeys(cards, np.asarray(1.0 / tensor)),
-        buffers={
-            where: machine.gpus[where.device].memory.value * (1 - MEMORY_USED)
-            + (ACTIVATIONS + copied / tensor)
-            for where in cards
-        },
+        buffers=buffers,
         cache=cache,
         answered=served_by_fixed(kept / total) if settings.most_asked else None,
     )

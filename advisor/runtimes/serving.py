@@ -491,16 +491,21 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
     head = placement.output.get(Location.vram(group.slowest), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)
     users = share_of_users(division, step.sequences)
+    sequences = np.asarray(step.sequences, dtype=float)
     stream = model.architecture.hidden * ACTIVATION * tokens * users
+    per_layer = model.per_layer
     experts = model.architecture.experts
-    used = experts.used if experts else 0
-    per_token = mask @ model.per_layer.flops[Group.ROUTED_EXPERTS] / division.tensor
-    rows = per_token / used * experts.total * step.touched(model) if experts else 0.0
+    used = 0
+    rows: Array = 0.0  # rows of all experts that the step reads, as work of a token
+    if experts:
+        used = experts.used
+        per_token = mask @ per_layer.flops[Group.ROUTED_EXPERTS] / division.tensor
+        rows = per_token / used * experts.total * step.touched(model)
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, division.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
-    per_layer = model.per_layer
     layers = np.sum(mask, axis=-1)
+    head_work = head * model.output_flops  # of a token
     if division.by_user:
         divided = users
     else:
@@ -511,8 +516,8 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
         dense=dense,
         experts=routed,
         head_bytes=head * model.output,
-        head_flops=head * model.output_flops * tokens * users,
-        head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float) * users,
+        head_flops=head_work * tokens * users,
+        head_used=head_work * sequences * users,
         activations=stream * layers,
         expert_activations=stream * (mask @ per_layer.expert_layers) * used,
         expert_rows=rows,

@@ -60,16 +60,18 @@ class CardRule:
 
     def strikes(self, case: "Installed", *, first: bool = False) -> bool:
         """Whether the rule rules out a card in a machine, also as its first card."""
+        in_form = not self.form or case.form in self.form.split(";")
+        of_family = not self.families or case.family in self.families.split(";")
+        enough_cards = case.cards >= self.least_cards and (first or not self.first)
+        enough_watts = self.watts_over is None or case.watts > self.watts_over
+        if not (in_form and of_family and enough_cards and enough_watts):
+            return False
+        if self.half_height and case.card in half_height():
+            return False
         return (
-            (not self.form or case.form in self.form.split(";"))
+            self.vendor in ("", case.vendor)
             and re.search(self.host, case.host.casefold()) is not None
-            and self.vendor in ("", case.vendor)
             and re.match(self.card, case.card) is not None
-            and (not self.families or case.family in self.families.split(";"))
-            and case.cards >= self.least_cards
-            and (self.watts_over is None or case.watts > self.watts_over)
-            and (first or not self.first)
-            and not (self.half_height and case.card in half_height())
         )
 
 

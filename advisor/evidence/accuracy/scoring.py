@@ -99,6 +99,8 @@ def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
     """Score of some points under a name."""
     error = _errors(points)
     by_group = groups(points)
+    medians = [np.median(_errors(group)) for group in by_group]
+    held = [_held(group) for group in by_group]
     low, high = chance(map(len, by_group))
     return Score(
         regime=regime,
@@ -108,8 +110,8 @@ def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
         mean=float(np.mean(error)),
         within=float(np.mean(error <= CLOSE)),
         covered=_held(points),
-        group_median=float(np.median([np.median(_errors(group)) for group in by_group])),
-        group_covered=float(np.mean([_held(group) for group in by_group])),
+        group_median=float(np.median(medians)),
+        group_covered=float(np.mean(held)),
         width=_width(points),
         chance_low=low,
         chance_high=high,

@@ -107,18 +107,18 @@ def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
     """Whether a row has the vendor, architecture and kind (laptop, Quadro) that a name says."""
     families = taken.words & words_of_kind("family").keys() - words
     architecture = folded(row.family).replace(" ", "")  # "rdna2"
-    return (
-        (not taken.vendors or row.vendor.split()[0] in taken.vendors)
-        and all(architecture.startswith(FAMILIES.get(family, family)) for family in families)
-        and not (
-            OLD_QUADRO & words
-            and taken.brands >= {"quadro"}
-            and row.name.startswith("Quadro RTX")
-            and "rtx" not in taken.brands
-        )
-        and not ("rx" in taken.brands and row.name.startswith(("Radeon Pro", "Radeon PRO")))
-        and (row.unified or "laptop" not in taken.words - words)
-    )
+    of_vendor = not taken.vendors or row.vendor.split()[0] in taken.vendors
+    if not of_vendor:
+        return False
+    if not all(architecture.startswith(FAMILIES.get(family, family)) for family in families):
+        return False
+    brands = taken.brands
+    old_quadro = OLD_QUADRO & words and "quadro" in brands and "rtx" not in brands
+    if old_quadro and row.name.startswith("Quadro RTX"):
+        return False
+    if "rx" in brands and row.name.startswith(("Radeon Pro", "Radeon PRO")):
+        return False
+    return row.unified or "laptop" not in taken.words - words
 
 
 OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})

@@ -289,10 +289,10 @@ def bench_runs(row: Row) -> Iterator[EngineRun]:
     speed = figure(row, "avg_ts!")
     speeds = row.get("samples_ts")
     layers = row.get("n_gpu_layers")
+    samples: tuple[float, ...] = ()
     if isinstance(speeds, list):
-        repeats = [{"samples_ts": each} for each in speeds]
-    else:
-        repeats = []
+        repeats = [{"samples_ts": sample} for sample in speeds]
+        samples = tuple(figure(repeat, "samples_ts!") or 0.0 for repeat in repeats)
     threads = figure(row, "n_threads")
     # -1 means automatic, the default since the end of 2025.
     chosen = isinstance(layers, int) and layers < 0
@@ -312,7 +312,7 @@ def bench_runs(row: Row) -> Iterator[EngineRun]:
         prompt_tokens=prompt or None,
         output_tokens=output or None,
         depth=figure(row, "n_depth") or 0.0,
-        samples=tuple(figure(each, "samples_ts!") or 0.0 for each in repeats) or (speed or 0.0,),
+        samples=samples or (speed or 0.0,),
         threads=None if threads is None else round(threads),
         gpu_layers=None if on_gpu is None else round(on_gpu),
         when=_text(row, "test_time"),
