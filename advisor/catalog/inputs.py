@@ -367,8 +367,8 @@ class Inputs(dict[str, Input]):
         chosen = groups.split()
         single = {*chosen} - {entry.group for entry in self.values()}
         left_out = without.split()
-        kept = (entry for entry in self.values() if entry.group in chosen or entry.name in single)
-        return Inputs({entry.name: entry for entry in kept if entry.name not in left_out})
+        rows = (entry for entry in self.values() if entry.group in chosen or entry.name in single)
+        return Inputs({entry.name: entry for entry in rows if entry.name not in left_out})
 
     def check(self, values: Mapping[str, Any], paid: Paid | None = None) -> None:
         """Check that all numbers are within their limits; missing values and texts are not checked.

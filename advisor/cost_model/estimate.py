@@ -575,8 +575,8 @@ PLAIN_CACHES = ("f16", "bf16", "f32")
 
 def _cache_note(work: Workload, runtime: Runtime) -> str:
     """Sentence on a cache that a runtime keeps in 8-bit floats in place of the type asked for."""
-    own = runtime.quantized_kv_type
-    if own != "fp8" or work.kv_type in (*PLAIN_CACHES, own):
+    cache_type = runtime.quantized_kv_type
+    if cache_type != "fp8" or work.kv_type in (*PLAIN_CACHES, cache_type):
         return ""
     return f"It has no cache in {work.kv_type}: one in 8-bit floats (fp8) is counted."
 

@@ -116,7 +116,7 @@ class Component:
         return tuple(filter(None, self.same.split("+")))
 
     @property
-    def own(self) -> bool:
+    def of_one_run(self) -> bool:
         """Whether each run has its own value, so that it says nothing about other runs."""
         return OF_RUN in self.attributes
 
@@ -187,7 +187,7 @@ def covariance(first: TimedRun, second: TimedRun) -> Array:
     total: Array = 0.0
     for row in components(first.family):
         alike = others.get((row.part, row.same))
-        if alike is not None and not row.own and _same(first, second, row.attributes):
+        if alike is not None and not row.of_one_run and _same(first, second, row.attributes):
             shared = _likeness(first, second, row.attributes)
             total = total + first.weight(row) * second.weight(alike) * shared
     return total
@@ -200,7 +200,7 @@ def variance(run: TimedRun) -> Array:
 
 def noise(run: TimedRun) -> Array:
     """Part of `variance` that no other run says anything about."""
-    return _sum_of_squares(run, (row for row in components(run.family) if row.own))
+    return _sum_of_squares(run, (row for row in components(run.family) if row.of_one_run))
 
 
 def _sum_of_squares(run: TimedRun, rows: Iterable[Component]) -> Array:

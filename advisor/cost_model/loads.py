@@ -178,10 +178,10 @@ def held_parts(model: Model, placement: Placement, location: Location) -> Load:
     """Load of one token that reads all parts at a location, without its cache; kept with the
     placement.
     """
-    kept = placement.sums.get(location)
-    if kept is None or kept[0] is not model:
-        kept = placement.sums[location] = model, _held_parts(model, placement, location)
-    load: Load = kept[1]
+    cached = placement.sums.get(location)
+    if cached is None or cached[0] is not model:
+        cached = placement.sums[location] = model, _held_parts(model, placement, location)
+    load: Load = cached[1]
     return load
 
 

@@ -180,7 +180,7 @@ class Runtime:
         return replace(machine, host=alone)
 
 
-def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
+def variant(original: Runtime, *, name: str, command: Command, **changes: Any) -> Runtime:
     """Runtime that places and computes as another runtime does, with a name and a command of its
     own.
 
@@ -189,7 +189,7 @@ def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Ru
     Further fields that differ are stated.
     """
     bare = {"setup": None, "as_built": None, **dict.fromkeys(BY_COMMAND, False)}
-    return replace(original, name=name, command=command, **{**bare, **own})
+    return replace(original, name=name, command=command, **{**bare, **changes})
 
 
 BY_COMMAND = (

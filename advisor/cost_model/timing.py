@@ -172,10 +172,10 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
     longest = np.asarray(reduce(np.maximum, [time.total for time in times]))
     ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)
     parts: dict[str, Array] = {Route.IN_PLACE: ram}
-    taken = np.zeros_like(longest, dtype=bool)
+    counted = np.zeros_like(longest, dtype=bool)
     for flow, time in zip(stage, times, strict=True):
-        counts = (time.total >= longest) & ~taken
-        taken = taken | counts
+        counts = (time.total >= longest) & ~counted
+        counted = counted | counts
         parts[flow.route] = parts.get(flow.route, 0.0) + np.where(counts, time.moving, 0.0)
         parts[FixedTime.LAYERS] = parts.get(FixedTime.LAYERS, 0.0) + np.where(
             counts, time.layers, 0.0

@@ -160,8 +160,8 @@ def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
     if any("left out" in note for note in gpu.notes):
         return ()
     row = gpu.row
-    own = row.memory_gib
-    sizes = (own, own * gpu.count, gpu.part_gib, gpu.memory_gib)
+    as_sold = row.memory_gib
+    sizes = (as_sold, as_sold * gpu.count, gpu.part_gib, gpu.memory_gib)
     parts = (row.name, row.aliases, row.vendor, row.family)
     told = statements.note(statements.unused(name, parts, sizes))
     return tuple(filter(None, (told, statements.drive_note(name))))

@@ -73,13 +73,13 @@ def usable_memory(row: GpuRow) -> Quantity:
     else:
         family = ""
     by_part = catalog.published("memory kept")
-    kept = by_part.get(row.name) or by_part.get(family)
-    if kept is None:
+    driver = by_part.get(row.name) or by_part.get(family)
+    if driver is None:
         source = f"{row.source}{screen}"
         date = row.source_date
         return Quantity(sold * row.usable_share, Provenance.DATASHEET, source, date)
-    what = f"{row.memory_gib:g} GB as sold less {kept.value:g} MB that the driver keeps{screen}"
-    return Quantity(sold - kept.value * MIB, Provenance.DERIVED, what, kept.source_date)
+    what = f"{row.memory_gib:g} GB as sold less {driver.value:g} MB that the driver keeps{screen}"
+    return Quantity(sold - driver.value * MIB, Provenance.DERIVED, what, driver.source_date)
 
 
 def on_a_board(gpu: Gpu) -> bool:

@@ -241,8 +241,8 @@ def _says_more(written: Written, gpu: GpuName) -> bool:
     """Whether a plain text states more than a card: other memory, lanes of the link, NVLink, a
     limit of power.
     """
-    own = gpu.row.memory_gib
-    sizes = (own, own * gpu.count, gpu.part_gib or own, gpu.memory_gib or own)
+    as_sold = gpu.row.memory_gib
+    sizes = (as_sold, as_sold * gpu.count, gpu.part_gib or as_sold, gpu.memory_gib or as_sold)
     others = any(
         all(abs(size - other) > 1.0 for other in sizes)
         for size in Written.of(written.text).memory_sizes

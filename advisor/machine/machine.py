@@ -110,9 +110,9 @@ class Gpu:
         """Dense peak in the first number type of a list that the GPU computes in; 1 where it
         computes in none [FLOP/s].
         """
-        kept = self._first_peaks.get(kinds)
-        if kept is not None:
-            return kept
+        cached = self._first_peaks.get(kinds)
+        if cached is not None:
+            return cached
         peak: Array = 1.0
         for kind in reversed(kinds):
             rate = self.tensor_flops.get(kind, 0.0)

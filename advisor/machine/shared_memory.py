@@ -54,21 +54,23 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
     desktop_card = first.memory.source.endswith(NO_SCREEN)  # with the catalogue's memory
     on_windows = machine.system == OperatingSystem.WINDOWS and desktop_card
     if stated_gib is None:
-        taken = ON_WINDOWS_GIB * on_windows
-        words = f"less {taken:g} GB that a screen takes on Windows"
+        screen = ON_WINDOWS_GIB * on_windows
+        words = f"less {screen:g} GB that a screen takes on Windows"
     else:
-        taken = stated_gib + KEPT_BY_WINDOWS_GIB * on_windows
+        screen = stated_gib + KEPT_BY_WINDOWS_GIB * on_windows
         words = f"less {stated_gib:g} GB of screens, as stated"
         words += f", and {KEPT_BY_WINDOWS_GIB:g} GB that Windows keeps" * on_windows
-    if np.any(taken * GIB >= first.memory.value):
+    if np.any(screen * GIB >= first.memory.value):
         size = float(np.min(first.memory.value)) / GIB
         raise InputError(
-            f"Memory of the screen (--screen-gb) is {taken:g} GB; {first.name} has {size:.3g} GB."
+            f"Memory of the screen (--screen-gb) is {screen:g} GB; {first.name} has {size:.3g} GB."
         )
-    if taken == 0 and stated_gib is None:
+    if screen == 0 and stated_gib is None:
         return machine
     source = f"{first.memory.source.removesuffix(NO_SCREEN)}; {words}"
-    left = Quantity(first.memory.value - taken * GIB, Provenance.DERIVED, source, first.memory.date)
+    left = Quantity(
+        first.memory.value - screen * GIB, Provenance.DERIVED, source, first.memory.date
+    )
     return replace(machine, gpus=(replace(first, memory=left), *machine.gpus[1:]))
 
 

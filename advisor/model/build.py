@@ -194,13 +194,13 @@ def latent_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
         *Tensor.of_shapes(layer, {"attn_output": (heads * facts.v_head_dim, hidden)}),
         *Tensor.of_shapes(layer, {"attn_kv_a_norm": rank}),
     ]
-    kept = latent
+    cached_values = latent
     if mixer(facts, layer) is Mixer.INDEXED:
         tensors += indexer(facts, layer)
-        kept += facts.index_dim
+        cached_values += facts.index_dim
     return Mixing(
         tensors=tuple(tensors),
-        cache=LayerCache(key_values=kept),
+        cache=LayerCache(key_values=cached_values),
         attention_values=heads * (latent + rank),
     )
 

@@ -176,10 +176,10 @@ class Download:
         row = _row(model)
         if row is None or not row.gguf:
             return ""
-        own = row.gguf.startswith(OWN_PUBLISHER)
+        of_publisher = row.gguf.startswith(OWN_PUBLISHER)
         if model.format == NATIVE:
-            return row.gguf if own else ""
-        if model.format in (OF_LLAMA_CPP if own else PUBLISHED):
+            return row.gguf if of_publisher else ""
+        if model.format in (OF_LLAMA_CPP if of_publisher else PUBLISHED):
             return f"{row.gguf}:{model.format}"
         return ""
 

@@ -193,8 +193,8 @@ def served_by_fixed(share: Array, uneven: float = STATIC) -> Array:
     part = np.asarray(share, dtype=float)
     inside = np.clip(part, 1e-12, 1.0 - 1e-12)
     below, quantile = _normal()
-    held = below(uneven - quantile(1.0 - inside))
-    return np.asarray(np.where(part >= 1.0, 1.0, np.where(part <= 0.0, 0.0, held)))
+    hits = below(uneven - quantile(1.0 - inside))
+    return np.asarray(np.where(part >= 1.0, 1.0, np.where(part <= 0.0, 0.0, hits)))
 
 
 # Hits of a cache of experts in a round of several tokens.
@@ -231,20 +231,20 @@ def lookups(use: ExpertUse, share: Array, rows: Array, fill: str, texts: Array =
         fill: way in which the cache is filled, a `Fill`.
         texts: texts side by side, which divide a cache that follows them.
     """
-    held = np.clip(np.asarray(share, dtype=float), 0.0, 1.0)
+    cached = np.clip(np.asarray(share, dtype=float), 0.0, 1.0)
     touched = np.asarray(use.touched(rows), dtype=float)
     if fill == Fill.PROFILE:
-        missed = _outside_profile(use, held, rows, touched)
+        missed = _outside_profile(use, cached, rows, touched)
     else:
-        missed = _missed(use, held * use.total / texts, rows, touched)
-    missed = np.where(held >= 1.0, 0.0, missed)
+        missed = _missed(use, cached * use.total / texts, rows, touched)
+    missed = np.where(cached >= 1.0, 0.0, missed)
     return Lookups(
         touched=_of_texts(use, touched / use.total, texts),
         missed=_of_texts(use, missed / use.total, texts),
     )
 
 
-def _outside_profile(use: ExpertUse, held: Array, rows: Array, touched: Array) -> Array:
+def _outside_profile(use: ExpertUse, cached: Array, rows: Array, touched: Array) -> Array:
     """Number of a text's experts that a round uses and that a cache filled by a profile lacks.
 
     Four rows miss 22 of the 29.5 experts of Qwen3.8-Flash-Next that they touch with 8.3 % cached
@@ -253,8 +253,8 @@ def _outside_profile(use: ExpertUse, held: Array, rows: Array, touched: Array) -
     """
     looked_up = np.asarray(rows, dtype=float) * use.used
     apart = touched / looked_up
-    outside = looked_up * (1.0 - served_by_fixed(held))
-    return np.asarray(np.minimum(outside * (apart + (1.0 - apart) * held), touched))
+    outside = looked_up * (1.0 - served_by_fixed(cached))
+    return np.asarray(np.minimum(outside * (apart + (1.0 - apart) * cached), touched))
 
 
 def _missed(use: ExpertUse, slots: Array, rows: Array, touched: Array) -> Array:

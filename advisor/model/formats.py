@@ -123,9 +123,9 @@ class Format:
         """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
         tensors = _as_recipes_see(architecture)
         if self.family == "gguf":
-            kept = architecture.expert_type
+            expert_type = architecture.expert_type
         else:
-            kept = ""
+            expert_type = ""
         rules = {key: _rules_for(*key, self) for key in set(tensors.keys)}
         by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
         experts = architecture.experts
@@ -134,8 +134,8 @@ class Format:
         for tensor, key, position in zip(
             architecture.tensors, tensors.keys, tensors.positions, strict=True
         ):
-            if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
-                stored.append(_storage_type(kept))
+            if expert_type and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
+                stored.append(_storage_type(expert_type))
                 continue
             what = key, tensor.width, position if key in by_place else None
             if what not in chosen:

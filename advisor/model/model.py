@@ -329,9 +329,9 @@ class Model:
         fixed size in 32-bit floats, for any cache type (llama.cpp, Transformers).
         """
         per_layer = self.per_layer
-        kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], per_layer.windows)
+        visible = np.minimum(np.asarray(tokens, dtype=float)[..., None], per_layer.windows)
         return np.asarray(
-            kept * per_layer.kv_values * Model.KV_BYTES_PER_VALUE[kv_type]
+            visible * per_layer.kv_values * Model.KV_BYTES_PER_VALUE[kv_type]
             + 4.0 * per_layer.state_values
         )
 

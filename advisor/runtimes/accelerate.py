@@ -144,24 +144,24 @@ def place(
         limits = {}
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     gpus = on_gpus(parts)
-    kept = sum((layers[place] for place in gpus), start=np.zeros(()))
+    gpu_share = sum((layers[place] for place in gpus), start=np.zeros(()))
     outside = parts[Location.RAM] + parts[Location.DISK] > 0
     through = np.max(np.where(outside, block_sizes(model), 0.0), axis=-1)
-    held = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
+    locations = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
     first = gpus[0]  # it has the embedding, the cache of layers elsewhere, and their workspace
     buffers: dict[Location, Array] = {}
     for place, gpu in zip(gpus, machine.gpus, strict=True):
         reserved = gpu.memory.value * (1 - MEMORY_USED) + streaming.ACTIVATIONS
         buffers[place] = reserved + through * (place == first)
-    cache = {place: layers[place] + (1.0 - kept) * (place == first) for place in gpus}
+    cache = {place: layers[place] + (1.0 - gpu_share) * (place == first) for place in gpus}
     head = 0 if model.tied_copy else -1  # block with the weights of the output head
     return Placement(
         strategy=strategy,
-        gpu_layers=np.asarray(np.sum(kept, axis=-1)),
-        weights={place: all_of(layers[place]) for place in held},
+        gpu_layers=np.asarray(np.sum(gpu_share, axis=-1)),
+        weights={place: all_of(layers[place]) for place in locations},
         kv=cache,
         embedding=first,
-        output={place: parts[place][..., head] for place in held},
+        output={place: parts[place][..., head] for place in locations},
         buffers=buffers,
         limits=limits,
     )
@@ -224,7 +224,7 @@ def rooms(
     cached = [np.sum(cache * layer_shares(model, parts[place]), axis=-1) for place in trial]
     if not resident:
         cached[0] = np.sum(cache, axis=-1)
-    return [down(room - kept) for room, kept in zip(free, cached, strict=True)]
+    return [down(room - beside) for room, beside in zip(free, cached, strict=True)]
 
 
 def down(size: Array) -> Floats:
@@ -250,15 +250,15 @@ def on_gpus(places: Iterable[Location]) -> list[Location]:
 def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
     """Placement with the shares that a published run states, fractions of layers included."""
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
-    kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
+    gpu_share = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
     if settings.gpu_layers is not None:
-        kept = streaming.first_layers(model, settings.gpu_layers)
-    disk = np.minimum(layers[Location.DISK], 1.0 - kept)
+        gpu_share = streaming.first_layers(model, settings.gpu_layers)
+    disk = np.minimum(layers[Location.DISK], 1.0 - gpu_share)
     if settings.disk_layers is not None:
         before = model.layers - np.asarray(settings.disk_layers, dtype=float)
-        disk = np.minimum(1.0 - streaming.first_layers(model, before), 1.0 - kept)
-    stated = dict(zip(on_gpus(parts), over_gpus(machine, kept), strict=True))
-    stated |= {Location.RAM: 1.0 - kept - disk, Location.DISK: disk}
+        disk = np.minimum(1.0 - streaming.first_layers(model, before), 1.0 - gpu_share)
+    stated = dict(zip(on_gpus(parts), over_gpus(machine, gpu_share), strict=True))
+    stated |= {Location.RAM: 1.0 - gpu_share - disk, Location.DISK: disk}
     ends = len(blocks(model)) - 1 - model.layers
 
     def with_ends(place: Location, share: Floats) -> Floats:

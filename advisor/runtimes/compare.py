@@ -34,8 +34,8 @@ def compare(
 
     An impossible combination has a `refusal`.
     """
-    taken = settings or Settings()
-    by_runtime = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
+    fixed = settings or Settings()
+    by_runtime = (_in_runtime(model, machine, work, runtime, fixed) for runtime in runtimes)
     return tuple(chain.from_iterable(by_runtime))
 
 
@@ -44,8 +44,8 @@ def _in_runtime(
 ) -> Iterable[Estimate]:
     """Estimates of a runtime in each placement, in the best arrangement of the GPUs."""
     whole = _as_one(stored, machine, work, runtime, settings, runtime.strategies)
-    taken = settings_for(runtime, settings)
-    stated = taken.states_layers or taken.expert_parallel or taken.attention_by_user
+    options = settings_for(runtime, settings)
+    stated = options.states_layers or options.expert_parallel or options.attention_by_user
     if stated or len(machine.gpus) < 2 or any(map(_is_sweep, whole)):
         return whole
     copies = list(_copies(stored, machine, work, runtime, settings))
@@ -191,15 +191,15 @@ def _as_one(
             )
             for strategy in strategies
         ]
-    taken = settings_for(runtime, settings)
+    options = settings_for(runtime, settings)
     results = [
-        estimate(model, machine, work, runtime, strategy, None, taken, reason)
+        estimate(model, machine, work, runtime, strategy, None, options, reason)
         for strategy in strategies
     ]
     chosen = as_chosen(stored)
     if chosen is None or model.format != stored.native:
         return results
-    return [_or_smaller(result, chosen, machine, work, taken) for result in results]
+    return [_or_smaller(result, chosen, machine, work, options) for result in results]
 
 
 def as_chosen(stored: Model) -> Model | None:

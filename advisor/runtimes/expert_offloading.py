@@ -100,14 +100,14 @@ def schedule(
     used = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
     beside_dense = used - streaming.ACTIVATIONS - (model.file_bytes - whole_size)
     near = np.clip(beside_dense, 0.0, most * whole_size) / experts
-    kept = near + placement.page_cache / experts
+    in_memory = near + placement.page_cache / experts
     if cached:
         use = model.expert_use(work.variety)
     else:
         use = None
     hit, in_ram = (
         use.served(np.clip(pool, 0.0, 1.0) * use.total, by_layer=True) if use else np.zeros(())
-        for pool in (near, kept)
+        for pool in (near, in_memory)
     )
     on_drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
 

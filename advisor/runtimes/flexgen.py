@@ -63,14 +63,14 @@ def place(
         fitting = layers_that_fit(model.layer_bytes[::-1], budget - streaming.BUFFERED * largest)
         away = sum(outside.values(), start=np.zeros(()))
         layers = np.where((budget >= model.layer_bytes.sum()) | (away > 0), 0.0, fitting)
-    kept = streaming.first_layers(model, layers)
-    rest: dict[Location, Floats] = {Location.RAM: 1.0 - kept}
+    gpu_share = streaming.first_layers(model, layers)
+    rest: dict[Location, Floats] = {Location.RAM: 1.0 - gpu_share}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        held = rest[Location.RAM] @ model.layer_bytes
+        ram_bytes = rest[Location.RAM] @ model.layer_bytes
         cached = streaming.cache_bytes(model, work) * outside[Location.RAM]
         room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
         share = np.where(
-            held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - outside[Location.DISK]
+            ram_bytes > room, 1.0 - room / np.maximum(ram_bytes, 1.0), 1.0 - outside[Location.DISK]
         )
         if settings.disk_layers is not None:
             share = settings.disk_layers / np.maximum(np.sum(rest[Location.RAM], axis=-1), 1e-9)
@@ -80,7 +80,7 @@ def place(
         model,
         machine,
         strategy,
-        kept,
+        gpu_share,
         rest,
         usable=streaming.MEMORY_USED,
         workspace=streaming.ACTIVATIONS
@@ -123,9 +123,9 @@ def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Worklo
     """
     passing = streaming.BUFFERED * float(np.max(model.layer_bytes))
     unpacked = 2.0 * streaming.unpacked_weights(model) / model.layers
-    kept = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
-    taken = passing + unpacked + kept + model.embedding + model.output
-    room = machine.gpu_memory * streaming.MEMORY_USED - taken
+    resident = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
+    occupied = passing + unpacked + resident + model.embedding + model.output
+    room = machine.gpu_memory * streaming.MEMORY_USED - occupied
     users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
     return np.clip(np.floor(room / streaming.prompt_workspace(model, work)), 1.0, users)
 

@@ -196,13 +196,13 @@ def _taken(
 ) -> frozenset[str]:
     if _of_several_makers(key, processors):
         return frozenset()
-    taken: list[set[str]] = []
+    by_processor: list[set[str]] = []
     lacking: set[str] = set()
     for processor in processors:
         able = [r for r in rows() if r.runtime == key and r.runs_on(processor, instruction_sets)]
-        taken.append({row.format for row in able})
+        by_processor.append({row.format for row in able})
         lacking |= {row.format for row in able if experts and row.experts == "none"}
-    return frozenset(set.intersection(*taken) - lacking)
+    return frozenset(set.intersection(*by_processor) - lacking)
 
 
 APART = frozenset({"ollama"})  # engines that hand each GPU to the backend of its maker
@@ -225,8 +225,8 @@ def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], Loaded
     """
 
     def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-        taken = takes(key, machine)
-        near = next((close for close in nearest(form) if kinds(close) & taken), None)
+        supported = takes(key, machine)
+        near = next((close for close in nearest(form) if kinds(close) & supported), None)
         if near is None:
             raise Refusal(refusal(key, form, machine))
         if near == form:
@@ -333,8 +333,8 @@ def _without_kernels(key: str, form: str, machine: Machine) -> Gpu:
     where there is no such GPU.
     """
     for gpu in machine.gpus:
-        taken = takes(key, replace(machine, gpus=(gpu,), nodes=1))
-        if not any(kinds(near) & taken for near in nearest(form)):
+        supported = takes(key, replace(machine, gpus=(gpu,), nodes=1))
+        if not any(kinds(near) & supported for near in nearest(form)):
             return gpu
     return machine.gpus[0]
 

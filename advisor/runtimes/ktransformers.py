@@ -78,15 +78,15 @@ def place(
     else:
         copied = 0.0
     if settings.gpu_experts is not None:
-        kept = np.asarray(settings.gpu_experts, dtype=float) * total
+        on_gpus = np.asarray(settings.gpu_experts, dtype=float) * total
     else:
         dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
         cached = np.sum(cache * cache_share(model, tensor), axis=-1) * np.asarray(work.users)
         room = group.memory * MEMORY_USED - (ACTIVATIONS + (dense + copied) / tensor + cached)
         fitting = np.floor(room / (np.sum(experts) / total / tensor))
-        kept = np.asarray(np.clip(fitting, 0, total - 1))
-    everywhere = np.ones((*np.shape(kept), model.layers))
-    share = np.asarray(kept)[..., None] / total * everywhere
+        on_gpus = np.asarray(np.clip(fitting, 0, total - 1))
+    everywhere = np.ones((*np.shape(on_gpus), model.layers))
+    share = np.asarray(on_gpus)[..., None] / total * everywhere
     part = {**all_of(everywhere / tensor), Group.ROUTED_EXPERTS: share / tensor}
     weights: dict[Location, Mapping[Group, Floats]] = {
         Location.RAM: {Group.ROUTED_EXPERTS: 1.0 - share}
@@ -97,7 +97,7 @@ def place(
         + (ACTIVATIONS + copied / tensor)
         for card in cards
     }
-    layers = np.full(np.shape(kept), float(model.layers))
+    layers = np.full(np.shape(on_gpus), float(model.layers))
     return Placement(
         strategy=strategy,
         gpu_layers=layers,
@@ -109,7 +109,7 @@ def place(
         output=dict.fromkeys(cards, np.asarray(1.0 / tensor)),
         buffers=buffers,
         cache=cache,
-        answered=served_by_fixed(kept / total) if settings.most_asked else None,
+        answered=served_by_fixed(on_gpus / total) if settings.most_asked else None,
     )
 
 

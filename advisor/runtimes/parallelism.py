@@ -81,12 +81,12 @@ def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
     With an indexer a step reads all of its keys, and the cache of the tokens that it chose.
     """
     per_layer = model.per_layer
-    kept = model.kv_bytes(step.depth, step.kv_type)
+    cache_bytes = model.kv_bytes(step.depth, step.kv_type)
     depth = np.maximum(np.asarray(step.depth, dtype=float), 1.0)[..., None]
     chosen = np.minimum(CHOSEN / depth, 1.0)
     sparse = per_layer.index_share + (1.0 - per_layer.index_share) * chosen
     read = np.where(per_layer.indexed > 0, sparse, 1.0)
-    return np.asarray(np.sum(shares * kept * read, axis=-1) * step.sequences)
+    return np.asarray(np.sum(shares * cache_bytes * read, axis=-1) * step.sequences)
 
 
 def state_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
@@ -314,12 +314,12 @@ def cache_share(model: Model, tensor: int) -> Floats:
     shares = np.full(model.layers, 1.0 / tensor)
     heads = query_heads(model)
     layers = zip(model.architecture.cache, model.architecture.attention_values, strict=True)
-    for layer, (kept, values) in enumerate(layers):
-        if kept.key_values and not kept.value_values:
+    for layer, (cache, values) in enumerate(layers):
+        if cache.key_values and not cache.value_values:
             shares[layer] = 1.0
-        elif kept.key_values:
+        elif cache.key_values:
             head = max(values / 2 / heads, 1.0)
-            shares[layer] = max(1.0 / tensor, min(head / kept.key_values, 1.0))
+            shares[layer] = max(1.0 / tensor, min(head / cache.key_values, 1.0))
     return shares
 
 

@@ -51,8 +51,8 @@ def _images(estimate: Estimate) -> Iterable[str]:
         return
     size = TOWER_BYTES * tower
     where = Location.vram(0) if estimate.machine.gpus else Location.RAM
-    held = placed.needed_bytes(estimate.model, where, estimate.work)
-    free = float(np.max(capacity(estimate.machine, where) - held))
+    in_use = placed.needed_bytes(estimate.model, where, estimate.work)
+    free = float(np.max(capacity(estimate.machine, where) - in_use))
     told = f"To read images it loads a second file (mmproj), {memory(size)} in 16 bits"
     if size <= free:
         yield f"{told}: it fits beside, where {memory(free)} are free."
@@ -351,8 +351,8 @@ def _served(estimate: Estimate) -> Iterable[str]:
             "Few speeds of serving engines on GPUs of the generation of "
             f"{card.name} ({card.family}) are published: the range is wide."
         )
-    kept = served(estimate.work).kv_type
-    if kept == "fp8" != estimate.work.kv_type:
+    cache_type = served(estimate.work).kv_type
+    if cache_type == "fp8" != estimate.work.kv_type:
         yield f"The cache is kept as fp8, the nearest to {estimate.work.kv_type}."
     count = sequences_that_fit(estimate.model, estimate.placement, estimate.machine, estimate.work)
     if np.any(estimate.waiting):

@@ -389,9 +389,9 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
     for device, gpu in enumerate(machine.gpus):
         where = Location.vram(device)
         cache_of_a_user = np.asarray(placement.kv_bytes(model, where, work)) / work.users
-        taken = placement.weight_bytes(model, where) + placement.buffers.get(where, 0.0)
+        occupied = placement.weight_bytes(model, where) + placement.buffers.get(where, 0.0)
         if np.any(cache_of_a_user > 0):
-            counts.append(np.floor(np.maximum(gpu.memory.value - taken, 0.0) / cache_of_a_user))
+            counts.append(np.floor(np.maximum(gpu.memory.value - occupied, 0.0) / cache_of_a_user))
     if counts:
         return int(np.min(counts))
     return 0

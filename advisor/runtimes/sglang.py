@@ -54,15 +54,15 @@ def _smallest(machine: Machine) -> Array:
 
 
 def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
-    held = serving.served(serving.paged(work))
+    request = serving.served(serving.paged(work))
     room = serving.Room(
         usable=static_share(machine),
         buffered=BUFFERED,
-        cache=model.kv_bytes(held.context, held.kv_type),
+        cache=model.kv_bytes(request.context, request.kv_type),
         working=0.0,
-        drafter=drafter_memory(model, held),
+        drafter=drafter_memory(model, request),
     )
-    return serving.with_tables(model, machine, room, held.users, aside=False)
+    return serving.with_tables(model, machine, room, request.users, aside=False)
 
 
 def command(

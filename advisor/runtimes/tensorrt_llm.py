@@ -21,8 +21,8 @@ MEMORY_USED = 0.9
 
 
 def _room(model: Model, _machine: Machine, work: Workload) -> serving.Room:
-    held = serving.served(serving.paged(work))
-    cache = model.kv_bytes(held.context, held.kv_type)
+    request = serving.served(serving.paged(work))
+    cache = model.kv_bytes(request.context, request.kv_type)
     return serving.Room(usable=MEMORY_USED, buffered=0, cache=cache)
 
 

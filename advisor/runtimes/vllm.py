@@ -210,15 +210,15 @@ def place(
 
 
 def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
-    held = serving.served(serving.paged(work))
-    pages = np.ceil(np.asarray(held.context, dtype=float) / PAGE)
+    request = serving.served(serving.paged(work))
+    pages = np.ceil(np.asarray(request.context, dtype=float) / PAGE)
     room = serving.Room(
         usable=MEMORY_USED,
         buffered=BUFFERED,
-        cache=model.kv_bytes(pages * PAGE, held.kv_type),
-        drafter=drafter_memory(model, held),
+        cache=model.kv_bytes(pages * PAGE, request.kv_type),
+        drafter=drafter_memory(model, request),
     )
-    return serving.with_tables(model, machine, room, held.users, aside=True)
+    return serving.with_tables(model, machine, room, request.users, aside=True)
 
 
 def schedule(

@@ -44,7 +44,7 @@ def shared_by_gpus(
     model: Model,
     machine: Machine,
     strategy: PlacementStrategy,
-    kept: Floats,
+    gpu_share: Floats,
     outside: dict[Location, Floats],
     *,
     usable: float,
@@ -52,7 +52,7 @@ def shared_by_gpus(
     cache_outside: Mapping[Location, Array],
     tables: Location | None = None,
 ) -> Placement:
-    """Placement with an equal part of the `kept` layers on every GPU, and the rest `outside`.
+    """Placement with an equal part of the layers in `gpu_share` on every GPU, the rest `outside`.
 
     Layers are shares of each layer, shape (..., layers).
 
@@ -66,11 +66,11 @@ def shared_by_gpus(
         for place, share in cache_outside.items()
         if np.any(share)
     }
-    at_home = np.ones_like(kept) - sum(away.values(), start=np.zeros(model.layers))
-    on_gpus = dict.fromkeys(devices, all_of(kept * part))
+    at_home = np.ones_like(gpu_share) - sum(away.values(), start=np.zeros(model.layers))
+    on_gpus = dict.fromkeys(devices, all_of(gpu_share * part))
     return Placement(
         strategy=strategy,
-        gpu_layers=np.asarray(np.sum(kept, axis=-1)),
+        gpu_layers=np.asarray(np.sum(gpu_share, axis=-1)),
         weights=on_gpus | {place: all_of(share) for place, share in outside.items()},
         kv=dict.fromkeys(devices, at_home * part) | away,
         embedding=tables or devices[0],
@@ -108,8 +108,8 @@ def whole_load(model: Model, placement: Placement, step: ForwardPass) -> Load:
 
 def without_cache(load: Load, share: Array) -> Load:
     """Load of a step without a share of the attention, 0 to 1, which another processor computes."""
-    kept = 1.0 - np.asarray(share)
-    return replace(load, kv=load.kv * kept, attention_flops=load.attention_flops * kept)
+    rest = 1.0 - np.asarray(share)
+    return replace(load, kv=load.kv * rest, attention_flops=load.attention_flops * rest)
 
 
 def cache_share(placement: Placement, place: Location) -> Array:

@@ -174,7 +174,7 @@ def fitted(runs: Sequence[WatchedRun]) -> Rereading:
     scans = [run for run in dense if run.pages]
     routed = [run for run in runs if run.row.experts and run.pages]
     best = _best(
-        replace(WATCHED, kept=SHARES),
+        replace(WATCHED, retained=SHARES),
         lambda tried: ((run.again(tried).total - run.read) / run.needed for run in dense),
     )
     best = _best(

@@ -418,8 +418,8 @@ def test_pieces_do_not_share_read_ahead(constants: Constants) -> None:
 
 def test_a_scan_finds_little_of_itself_until_all_of_it_is_kept() -> None:
     assert float(missed_share(0.0)) == 1.0
-    assert float(missed_share(0.9)) == pytest.approx(1.0 - WATCHED.kept, rel=0.01)
-    assert float(missed_share(0.9, kept=0.0)) > 0.99
+    assert float(missed_share(0.9)) == pytest.approx(1.0 - WATCHED.retained, rel=0.01)
+    assert float(missed_share(0.9, retained=0.0)) > 0.99
     assert float(missed_share(1.0)) == 0.0
     assert float(missed_share(2.0)) == 0.0
     assert np.all(np.diff(missed_share(np.linspace(0.0, 1.0, 50))) <= 0)

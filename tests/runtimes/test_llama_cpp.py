@@ -145,7 +145,7 @@ def test_a_scan_is_read_again_while_the_cache_is_smaller() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     read = model.read_bytes_per_token
     assert paged_bytes(model, 0.0) == pytest.approx(read, rel=0.001)
-    again = (1 - WATCHED.kept) * read
+    again = (1 - WATCHED.retained) * read
     assert paged_bytes(model, 0.8 * model.file_bytes) == pytest.approx(again, rel=0.001)
     assert paged_bytes(model, model.file_bytes) == 0.0
 
@@ -154,7 +154,7 @@ def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
     # A fifth of Llama-3.2-1B is its table: with nine tenths of the file the cache holds no scan.
     model = catalog.model("Llama-3.2-1B", "Q8_0")
     assert model.embedding > 0.2 * model.file_bytes
-    again = (1 - WATCHED.kept) * model.read_bytes_per_token
+    again = (1 - WATCHED.retained) * model.read_bytes_per_token
     assert paged_bytes(model, 0.9 * model.file_bytes) == pytest.approx(again, rel=0.005)
 
 
@@ -178,7 +178,7 @@ def test_experts_used_last_are_cached_and_others_fetch_their_neighbours() -> Non
 
 def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_read_ahead() -> None:
     host = machine(MachineSpec(cpu="Ryzen 9 7950X", ram_gb=16))  # 16 cores
-    constants = Rereading(kept=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
+    constants = Rereading(retained=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
     assert host.disk is not None
     for ahead, rate in ((128 * 2**10, 8e9), (2 * 2**20, 32e9), (4096, 8e9)):  # 4 = sqrt(2048 / 128)
         here = replace(host, disk=replace(host.disk, read_ahead=Quantity.given(float(ahead))))

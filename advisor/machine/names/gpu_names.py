@@ -245,7 +245,7 @@ class _Spelling:
     row: GpuRow
     brands: frozenset[str]
     size_gib: float | None
-    own: bool
+    is_name: bool  # whether it is the name itself, not an alias
 
 
 SpellingIndex = dict[frozenset[str], list[_Spelling]]  # rows by the words of their spellings
@@ -281,7 +281,7 @@ class GpuNames:
             near = [entry for number in numbers or ("",) for entry in self._spelled.get(number, [])]
             for row, spelling in dict.fromkeys(near):
                 taken = taken_apart(spelling)
-                entry = _Spelling(row, taken.brands, taken.size_gib, own=spelling == row.name)
+                entry = _Spelling(row, taken.brands, taken.size_gib, is_name=spelling == row.name)
                 if taken.words:
                     index.setdefault(taken.words, []).append(entry)
             self._indexes[numbers] = index
@@ -492,7 +492,7 @@ def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
     bare = [spelling for spelling in spellings if spelling.size_gib is None] or spellings
     telling = taken.brands - {"nvidia", "amd", "intel"}
     branded = [spelling for spelling in bare if telling & spelling.brands] or bare
-    branded = [spelling for spelling in branded if spelling.own] or branded
+    branded = [spelling for spelling in branded if spelling.is_name] or branded
     rows = _distinct(spelling.row for spelling in branded)
     if len(rows) > 1:
         offers = [row.name for row in rows]

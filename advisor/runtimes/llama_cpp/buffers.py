@@ -150,10 +150,10 @@ def as_built(model: Model, month: str) -> Model:
     `LATENT_ONCE_SINCE` keep the latent as keys and once more as values, 576 + 512.
     """
     today = model.today or model.architecture
-    kept = _older(today, by_head=month < LATENT_SINCE) if "" < month < LATENT_ONCE_SINCE else today
-    if kept is model.architecture:
+    built = _older(today, by_head=month < LATENT_SINCE) if "" < month < LATENT_ONCE_SINCE else today
+    if built is model.architecture:
         return model
-    return replace(model, architecture=kept, today=None if kept is today else today)
+    return replace(model, architecture=built, today=None if built is today else today)
 
 
 @lru_cache(maxsize=64)
@@ -214,10 +214,10 @@ def micro_batch(work: Workload) -> Array:
 def masks(architecture: Architecture, work: Workload) -> Array:
     """Masks of visible tokens: micro-batch x cells for each window, and for an indexer [B]."""
     shape = widths(architecture)
-    kept = sum(cells(work, window) for window in shape.heads)
+    cells_seen = sum(cells(work, window) for window in shape.heads)
     if shape.index_room:
-        kept = kept + cells(work, None)
-    return np.asarray(MASK_VALUE[work.flash_attention] * micro_batch(work) * kept)
+        cells_seen = cells_seen + cells(work, None)
+    return np.asarray(MASK_VALUE[work.flash_attention] * micro_batch(work) * cells_seen)
 
 
 @lru_cache(maxsize=512)
@@ -226,13 +226,13 @@ def widths(architecture: Architecture) -> Widths:
     feed_forward = attention = recurrence = state = index_room = 0.0
     heads: dict[int | None, float] = {}
     layers = zip(architecture.by_layer, architecture.cache, architecture.query_heads, strict=True)
-    for roles, kept, count in layers:
+    for roles, cache, count in layers:
         feed_forward = max(feed_forward, feed_forward_values(architecture, roles))
         recurrence = max(recurrence, recurrence_values(roles))
-        state = max(state, kept.state_values)
-        if kept.key_values:
-            attention = max(attention, attention_values(architecture.hidden, roles, kept))
-            heads[kept.window] = max(heads.get(kept.window, 0.0), count)
+        state = max(state, cache.state_values)
+        if cache.key_values:
+            attention = max(attention, attention_values(architecture.hidden, roles, cache))
+            heads[cache.window] = max(heads.get(cache.window, 0.0), count)
         if {"indexer.attn_k", "attn_k_b"} <= roles.keys():
             index_room = max(index_room, float(roles["attn_k_b"].rows))
     return Widths(
@@ -259,7 +259,7 @@ def feed_forward_values(architecture: Architecture, roles: Roles) -> float:
     return max(routed, _dense_values(roles, ""), _dense_values(roles, "_shexp"))
 
 
-def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
+def attention_values(hidden: int, roles: Roles, cache: LayerCache) -> float:
     """Number of values per token in memory at one moment in attention, without its scores.
 
     Queries, keys, values and the result, 2 q + k + v; queries no wider than the residual stream
@@ -278,7 +278,7 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
         queries = hidden
     if "attn_q" in roles and roles["attn_q"].rows == 2 * queries:
         return 4.0 * queries
-    return (2 if queries > hidden else 1) * queries + kept.key_values + kept.value_values
+    return (2 if queries > hidden else 1) * queries + cache.key_values + cache.value_values
 
 
 def recurrence_values(roles: Roles) -> float:

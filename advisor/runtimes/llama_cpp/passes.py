@@ -54,14 +54,14 @@ MATRICES = 3  # matrices of an expert, in separate places of the file: gate, up 
 class Rereading:
     """Constants of rereading; each may be an array, to try several values."""
 
-    kept: Array  # share of a scan that stays cached although the cache is too small for it
+    retained: Array  # share of a scan that stays cached although the cache is too small for it
     renewed: Array  # rate of a core that evicts pages, with a read-ahead of 128 KiB [B/s]
     growth: Array  # exponent of that rate in the read-ahead, whose pages are evicted together
     windows: Array  # read-ahead windows read in addition to each piece of an expert
     most: Array  # limit of expert bytes read over all experts; above 1, some are evicted before use
 
 
-WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
+WATCHED = Rereading(retained=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
 CORNER = 64
 """Exponent of the transition to no rereading, when the cache holds the whole scan; assumed. Rows
 with 0.88 of the scan cached reread as much as those with half of it, rows with all of it nothing,
@@ -96,7 +96,7 @@ def reread(
     its window.
     """
     sizes = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    held = np.vecdot(placement.weights[Location.DISK][Group.ROUTED_EXPERTS], sizes)
+    expert_bytes = np.vecdot(placement.weights[Location.DISK][Group.ROUTED_EXPERTS], sizes)
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
     mixed = model.architecture.experts
@@ -107,12 +107,12 @@ def reread(
         piece = np.sum(sizes, axis=-1) / max(pieces, 1.0)
         ahead = constants.windows * machine.disk.read_ahead.value / np.maximum(piece, 1.0)
     experts = np.minimum(
-        load.experts * (1.0 + ahead), np.maximum(constants.most * held, load.experts)
+        load.experts * (1.0 + ahead), np.maximum(constants.most * expert_bytes, load.experts)
     )
     if use is not None:
-        cached = np.clip(np.maximum(cache - dense, 0.0) / np.maximum(held, 1.0), 0.0, 1.0)
+        cached = np.clip(np.maximum(cache - dense, 0.0) / np.maximum(expert_bytes, 1.0), 0.0, 1.0)
         experts = experts * (1.0 - use.served(cached * use.total, by_layer=True))
-    scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.kept)
+    scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.retained)
     renewal = (scanned + experts) / renewal_rate(machine, constants)
     return Reread(scanned=scanned, pieces=experts, renewal=renewal)
 
@@ -133,17 +133,17 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
     return np.asarray(machine.host.cores * constants.renewed * wide**constants.growth)
 
 
-def missed_share(cached: Array, kept: Array = WATCHED.kept) -> Array:
+def missed_share(cached: Array, retained: Array = WATCHED.retained) -> Array:
     """Share of a scan that each pass reads from the drive again.
 
-    r of the scan is in the page cache (`cached`), and `kept` of that stays there.
+    r of the scan is in the page cache (`cached`), and `retained` of that stays there.
 
-    m = (1 - kept) (1 - r^64). The kernel first evicts the pages that were unused for longest, which
-    a scan needs next. A slightly too small cache thus keeps almost nothing, except pages that were
-    read again soon after eviction, which Linux then keeps longer (mm/workingset.c).
+    m = (1 - retained) (1 - r^64). The kernel first evicts the pages that were unused for longest,
+    which a scan needs next. A slightly too small cache thus keeps almost nothing, except pages that
+    were read again soon after eviction, which Linux then keeps longer (mm/workingset.c).
     """
-    held = np.clip(np.asarray(cached, dtype=float), 0.0, 1.0)
-    return np.asarray((1.0 - np.minimum(kept, held)) * (1.0 - held**CORNER))
+    cached_share = np.clip(np.asarray(cached, dtype=float), 0.0, 1.0)
+    return np.asarray((1.0 - np.minimum(retained, cached_share)) * (1.0 - cached_share**CORNER))
 
 
 # Passes of llama.cpp over a placed model: weights read in place, or copied for long prompts.
@@ -201,7 +201,7 @@ def phases(
     forks. With `cuts` the prompt is cut where a server keeps what cannot be rolled back.
     """
     rules = Rules(experts=copies_experts, misses=copies_misses, length=work.output)
-    kept = checkpoint(model, work) if cuts else 0.0
+    checkpoint_bytes = checkpoint(model, work) if cuts else 0.0
 
     def one_pass(step: ForwardPass, repeats: Array = 1.0, first: Array = 1.0) -> Schedule:
         passing = tuple(_passing(model, machine, step))
@@ -216,7 +216,7 @@ def phases(
         )
 
     def of_prompt() -> Schedule:
-        if not np.any(kept):
+        if not np.any(checkpoint_bytes):
             all_but_last, short = with_short_last(work, COPY_TOKENS)
             if not np.any(short[1]):
                 return one_pass(*all_but_last)
@@ -224,7 +224,7 @@ def phases(
         before, last = cut_batches(work, TAIL)
         tail = one_pass(*last)
         several = 1.0 + (np.asarray(work.fresh) > TAIL + work.ubatch)
-        saved = _saved(machine, kept * several * np.asarray(work.users, dtype=float))
+        saved = _saved(machine, checkpoint_bytes * several * np.asarray(work.users, dtype=float))
         return replace(one_pass(*before), then=replace(tail, stages=(*tail.stages, (saved,))))
 
     return Phases(of_prompt=of_prompt, of_token=lambda: one_pass(token_step(work)))
@@ -235,8 +235,8 @@ def checkpoint(model: Model, work: Workload) -> Array:
     kept whole [B].
     """
     windowed = np.isfinite(model.per_layer.windows) & (not work.swa_full)
-    kept = np.where(windowed | (model.per_layer.state_values > 0), 1.0, 0.0)
-    return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ kept)
+    mask = np.where(windowed | (model.per_layer.state_values > 0), 1.0, 0.0)
+    return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ mask)
 
 
 def _saved(machine: Machine, size: Array) -> Flow:
@@ -306,8 +306,8 @@ def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules
     """
     use = model.expert_use(step.variety)
     in_ram = placement.weights[Location.RAM].get(Group.ROUTED_EXPERTS, np.zeros(model.layers))
-    held = np.sum(in_ram * model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
-    share = np.minimum(placement.expert_cache / np.maximum(held, 1.0), 1.0)
+    expert_bytes = np.sum(in_ram * model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
+    share = np.minimum(placement.expert_cache / np.maximum(expert_bytes, 1.0), 1.0)
     if use is None:
         return np.zeros(np.shape(share))
     slots = use.total * share / np.asarray(step.sequences)

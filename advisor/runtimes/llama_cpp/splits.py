@@ -133,17 +133,17 @@ def _placed(
 ) -> Placement:
     rest = Location.DISK if strategy is PlacementStrategy.NVME_OFFLOAD else Location.RAM
     on_gpu = last_layers(model, gpu_layers)
-    kept = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
+    gpu_shares = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
     cpu_ffn = np.zeros(())
     if settings.cpu_ffn is not None:
         cpu_ffn = np.clip(np.asarray(settings.cpu_ffn, dtype=float), 0, model.layers)
-        kept[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
+        gpu_shares[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)
     cache = kv_cache_bytes(model, work)
     # 1 where the output head is on the last GPU, else 0
     least = 1.0 if settings.head_first else float(model.layers)
     head = np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
-    in_rest = {group: 1.0 - share for group, share in kept.items()}
+    in_rest = {group: 1.0 - share for group, share in gpu_shares.items()}
     weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu) | in_rest}
     kv: dict[Location, Floats] = {Location.RAM: 1.0 - cached_on_gpu}
     output: dict[Location, Array] = {rest: 1.0 - head}
@@ -154,16 +154,16 @@ def _placed(
         Location.RAM: feeding + output_buffer(model.architecture, work)
     }
     if machine.gpus:
-        held = model.layer_bytes
-        for group, layers_kept in kept.items():
-            held = held - (1.0 - layers_kept) * model.bytes_per_layer[group]
-        held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
+        layer_bytes = model.layer_bytes
+        for group, layers_kept in gpu_shares.items():
+            layer_bytes = layer_bytes - (1.0 - layers_kept) * model.bytes_per_layer[group]
+        layer_bytes = layer_bytes + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
         working = gpu_buffer(model, machine, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
         last = head * model.output + _beside(model, work)
-        for device, part in enumerate(over_gpus(machine, on_gpu, held, last)):
-            there = {group: share * (part > 0) for group, share in kept.items()}
+        for device, part in enumerate(over_gpus(machine, on_gpu, layer_bytes, last)):
+            there = {group: share * (part > 0) for group, share in gpu_shares.items()}
             weights[Location.vram(device)] = {**all_of(part), **there}
             kv[Location.vram(device)] = cached_on_gpu * (part > 0)
             buffers[Location.vram(device)] = working
@@ -246,9 +246,9 @@ def page_cache(
     if machine.unified:
         system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
     free = machine.host.memory.value - system - used
-    held = placement.weight_bytes(model, Location.DISK)
+    file_bytes = placement.weight_bytes(model, Location.DISK)
     beside = np.asarray(placement.gpu_layers) > 0 if machine.one_pool else False
-    return np.where((free >= held) & ~np.asarray(beside), 0.0, np.maximum(free, 0.0))
+    return np.where((free >= file_bytes) & ~np.asarray(beside), 0.0, np.maximum(free, 0.0))
 
 
 def split(
@@ -279,8 +279,8 @@ def split(
     experts = np.broadcast_to(
         model.bytes_per_layer[Group.ROUTED_EXPERTS], (*layers.shape, model.layers)
     )
-    held = np.where(layers >= count, layers_that_fit(experts, left), 0.0)
-    moe = count - held if model.has_experts else np.zeros_like(layers)
+    with_experts = np.where(layers >= count, layers_that_fit(experts, left), 0.0)
+    moe = count - with_experts if model.has_experts else np.zeros_like(layers)
     all_fit = (layers >= count) & (moe <= 0)
     return (
         np.where(all_fit, 0.0, layers),
@@ -298,8 +298,8 @@ def gpu_budget(
     """
     if computing is None:
         computing = compute_buffer(model.architecture, work)
-    taken = FIT_MARGIN + gpu_buffer(model, machine, work, 1.0, computing)
-    total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
+    reserved = FIT_MARGIN + gpu_buffer(model, machine, work, 1.0, computing)
+    total = sum((gpu.memory.value - reserved for gpu in machine.gpus), start=np.zeros(()))
     total = total - _beside(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))

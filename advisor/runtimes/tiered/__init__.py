@@ -89,14 +89,14 @@ def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:
             form, machine
         )
     if engine.makers_format:
-        own = engine.makers_format
+        engine_format = engine.makers_format
         reason = f"as its maker published it, since {engine.name} reads that checkpoint"
     else:
-        own = INT4
+        engine_format = INT4
         reason = f"as 4-bit integers, since {engine.name} has its own"
-    if form == own:
+    if form == engine_format:
         return LoadedFormat(format=form)
-    return LoadedFormat(format=own, reason=reason)
+    return LoadedFormat(format=engine_format, reason=reason)
 
 
 # Who runs the engines with experts in tiers, and which of them are worth a comparison.

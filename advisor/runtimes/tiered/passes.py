@@ -121,8 +121,8 @@ class Tiers:
         """Share of the experts on the drive alone, 0 to 1."""
         if self.placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
             return np.zeros(())
-        held = np.asarray(self.placement.page_cache) / self.model.expert_bytes
-        return beyond_memory(self.engine, self.share, held)
+        ram_share = np.asarray(self.placement.page_cache) / self.model.expert_bytes
+        return beyond_memory(self.engine, self.share, ram_share)
 
 
 def schedule(

@@ -36,7 +36,7 @@ SPARE = 2.0**20  # memory that stays free, so that rounding fills none beyond it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class TierShares:
     """Shares of the experts and of the KV cache in VRAM and in RAM."""
 
     vram: Array  # experts in VRAM, 0 to 1
@@ -64,18 +64,18 @@ def place(
     share = cached_share(engine, model, machine, strategy, settings.expert_cache, room)
     in_memory = in_ram(engine, model, machine, strategy, settings.page_cache, share)
     if settings.page_cache is None:
-        taken = in_memory * model.expert_bytes
+        cached_bytes = in_memory * model.expert_bytes
     else:
-        taken = np.asarray(settings.page_cache, dtype=float)  # also where it serves nothing
-    held = Held(
+        cached_bytes = np.asarray(settings.page_cache, dtype=float)  # also where it serves nothing
+    tiers = TierShares(
         vram=share,
         ram=in_memory,
-        dense=_dense_in_ram(engine, model, machine, taken + np.sum(cache, axis=-1)),
+        dense=_dense_in_ram(engine, model, machine, cached_bytes + np.sum(cache, axis=-1)),
         cache=cache,
         near=near,
         users=np.asarray(request.users, dtype=float),
     )
-    return replace(_placed(engine, model, machine, strategy, held), tiers=settings.tiers)
+    return replace(_placed(engine, model, machine, strategy, tiers), tiers=settings.tiers)
 
 
 def in_cache_format(engine: TieredEngine, work: Workload) -> Workload:
@@ -151,8 +151,8 @@ def _room_for_experts(engine: TieredEngine, model: Model, machine: Machine, cach
     room = sum((gpu.memory.value - CONTEXT for gpu in machine.gpus), start=np.zeros(()))
     if machine.unified:
         memory = machine.host.memory.value
-        kept = left_to_system(memory, machine.gpus[0].memory.value)
-        shared = memory - kept - _fixed_in_ram(engine, model, machine)
+        system_bytes = left_to_system(memory, machine.gpus[0].memory.value)
+        shared = memory - system_bytes - _fixed_in_ram(engine, model, machine)
         room = np.minimum(room, shared - CONTEXT)
     return np.asarray(room - engine.fixed_vram - dense_bytes(model) - cache - SPARE)
 
@@ -170,8 +170,8 @@ def cached_share(
         return np.zeros(())
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return np.ones(())
-    held = room if stated is None else np.asarray(stated, dtype=float)
-    return np.asarray(np.clip(held / model.expert_bytes, 0.0, 1.0))
+    cached_bytes = room if stated is None else np.asarray(stated, dtype=float)
+    return np.asarray(np.clip(cached_bytes / model.expert_bytes, 0.0, 1.0))
 
 
 def in_ram(
@@ -224,14 +224,14 @@ def _fixed_in_ram(engine: TieredEngine, model: Model, machine: Machine) -> Array
     return np.asarray(fixed + model.embedding * (1.0 - model.tables_share))
 
 
-def _dense_in_ram(engine: TieredEngine, model: Model, machine: Machine, taken: Array) -> Array:
+def _dense_in_ram(engine: TieredEngine, model: Model, machine: Machine, occupied: Array) -> Array:
     """Share of the layers' dense weights that RAM holds beside the caches, 0 to 1; all of them for
     engines that do not read them from the drive.
     """
     if not engine.streams_dense or engine.uses_gpus(machine):
         return np.ones(())
     fixed = _fixed_in_ram(engine, model, machine) + SPARE + model.output
-    free = machine.host.memory.value - fixed - taken
+    free = machine.host.memory.value - fixed - occupied
     return np.asarray(np.clip(free / (dense_bytes(model) - model.output), 0.0, 1.0))
 
 
@@ -240,23 +240,28 @@ def dense_bytes(model: Model) -> Array:
     return np.asarray(np.sum(model.layer_bytes, axis=-1) - model.expert_bytes + model.output)
 
 
-def beyond_memory(engine: TieredEngine, share: Array, held: Array) -> Array:
+def beyond_memory(engine: TieredEngine, share: Array, ram_share: Array) -> Array:
     """Share of the experts that lie on the drive alone, neither in VRAM nor in RAM."""
     if engine.ram_tier == RamTier.COPY:
-        return np.asarray(1.0 - np.maximum(share, held))
-    return np.asarray(np.clip(1.0 - np.asarray(share) - held, 0.0, 1.0))
+        return np.asarray(1.0 - np.maximum(share, ram_share))
+    return np.asarray(np.clip(1.0 - np.asarray(share) - ram_share, 0.0, 1.0))
 
 
 def _room_beside(
-    engine: TieredEngine, model: Model, machine: Machine, held: Held, device: int, part: Floats
+    engine: TieredEngine,
+    model: Model,
+    machine: Machine,
+    tiers: TierShares,
+    device: int,
+    part: Floats,
 ) -> Array:
     """VRAM of one GPU for experts of any layer, beside the other parts of its layers [B]."""
     other = model.layer_bytes - model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    taken = np.sum(part * other, axis=-1) + CONTEXT
-    taken = taken + np.sum(part * held.near * held.cache, axis=-1) * held.users
+    occupied = np.sum(part * other, axis=-1) + CONTEXT
+    occupied = occupied + np.sum(part * tiers.near * tiers.cache, axis=-1) * tiers.users
     if device == 0:
-        taken = taken + engine.fixed_vram + model.output
-    return np.asarray(np.maximum(machine.gpus[device].memory.value - taken, 0.0))
+        occupied = occupied + engine.fixed_vram + model.output
+    return np.asarray(np.maximum(machine.gpus[device].memory.value - occupied, 0.0))
 
 
 def _placed(
@@ -264,37 +269,37 @@ def _placed(
     model: Model,
     machine: Machine,
     strategy: PlacementStrategy,
-    held: Held,
+    tiers: TierShares,
 ) -> Placement:
     """Placement of the parts by their shares."""
-    everything = np.ones((*np.shape(held.vram), model.layers))
+    everything = np.ones((*np.shape(tiers.vram), model.layers))
     on_gpu = engine.uses_gpus(machine)
-    in_ram_experts = np.asarray(held.ram)[..., None] * everything
+    in_ram_experts = np.asarray(tiers.ram)[..., None] * everything
     weights: dict[Location, Mapping[Group, Floats]] = {
         Location.RAM: {Group.ROUTED_EXPERTS: in_ram_experts}
     }
     dense = everything
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        far = np.asarray(beyond_memory(engine, held.vram, held.ram))
+        far = np.asarray(beyond_memory(engine, tiers.vram, tiers.ram))
         weights[Location.DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
     if strategy is PlacementStrategy.NVME_OFFLOAD and engine.streams_dense:
-        dense = np.asarray(held.dense)[..., None] * everything
+        dense = np.asarray(tiers.dense)[..., None] * everything
         weights[Location.DISK] = {**all_of(everything - dense), **weights[Location.DISK]}
     if not on_gpu:
         weights[Location.RAM] = {**all_of(dense), **weights[Location.RAM]}
     fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
-    kv: dict[Location, Floats] = {Location.RAM: held.near if not on_gpu else 1.0 - held.near}
+    kv: dict[Location, Floats] = {Location.RAM: tiers.near if not on_gpu else 1.0 - tiers.near}
     buffers: dict[Location, Array] = {Location.RAM: np.asarray(fixed)}
     parts = over_gpus(machine, everything) if on_gpu else []
     rooms = [
-        _room_beside(engine, model, machine, held, device, part)
+        _room_beside(engine, model, machine, tiers, device, part)
         for device, part in enumerate(parts)
     ]
     room = np.maximum(sum(rooms, start=np.zeros(())), 1.0)
     for device, part in enumerate(parts):
-        experts = np.asarray(held.vram * rooms[device] / room)[..., None] * everything
+        experts = np.asarray(tiers.vram * rooms[device] / room)[..., None] * everything
         weights[Location.vram(device)] = {**all_of(part), Group.ROUTED_EXPERTS: experts}
-        kv[Location.vram(device)] = part * held.near
+        kv[Location.vram(device)] = part * tiers.near
         buffers[Location.vram(device)] = np.asarray(
             CONTEXT + (engine.fixed_vram if device == 0 else 0.0)
         )
@@ -302,15 +307,15 @@ def _placed(
     divided: dict[Location, Array] = {Location.RAM: 1.0 - tables, Location.DISK: tables}
     return Placement(
         strategy=strategy,
-        gpu_layers=np.full(np.shape(held.vram), float(model.layers if on_gpu else 0)),
-        cpu_moe=np.full(np.shape(held.vram), float(model.layers)),
+        gpu_layers=np.full(np.shape(tiers.vram), float(model.layers if on_gpu else 0)),
+        cpu_moe=np.full(np.shape(tiers.vram), float(model.layers)),
         weights=weights,
         kv=kv,
         embedding=Location.RAM,
         embedding_shares=divided if np.any(tables) else {},
         output={Location.vram(0) if on_gpu else Location.RAM: np.ones(())},
         buffers=buffers,
-        cache=held.cache,
-        expert_cache=np.asarray(held.vram) * model.expert_bytes,
-        page_cache=np.asarray(held.ram) * model.expert_bytes,
+        cache=tiers.cache,
+        expert_cache=np.asarray(tiers.vram) * model.expert_bytes,
+        page_cache=np.asarray(tiers.ram) * model.expert_bytes,
     )
