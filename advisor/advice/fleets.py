@@ -211,15 +211,16 @@ def _as_option(
         cost = _with_power(cost, here.kept.cost)
         speed = _slower(question, request, speed, here)
     rented = part.kind == "rented"
+    day = _hours_rented(question)
     cards = with_gpus(part.gpu, part.count).gpus
     return question.option(
         OptionKind.RENT if rented else OptionKind.MACHINE,
-        f"{name}{BY_THE_MONTH if rented else ''}",
+        f"{name}{BY_THE_MONTH if rented and day >= 24.0 else ''}",
         speed,
         cost,
         _price(part),
         always_on=rented,
-        hours_rented=_hours_rented(question) if rented else None,
+        hours_rented=day if rented else None,
         machine=None if rented else with_gpus(part.gpu, part.count),
         bought=cards,
         parts=() if rented else desktop_parts(cards),

@@ -221,6 +221,20 @@ class Request:
         return MoneyInputs.replies_per_day * float(np.max(self.users))
 
     @property
+    def rented_hours_a_day(self) -> float | None:
+        """Hours a day that a rented machine is kept: as stated, or as long as several people or
+        requests at random times are said to ask it; None for the hours that use takes [h].
+        """
+        if self.rented_hours_per_day is not None:
+            return self.rented_hours_per_day
+        if self.requests_per_hour is not None and self.answer_hours is not None:
+            return self.answer_hours
+        several = self.requests_per_hour is not None or float(np.max(self.users)) > 1
+        if several and self.hours_on_per_day not in (0.0, MoneyInputs.hours_on_per_day):
+            return self.hours_on_per_day
+        return None
+
+    @property
     def served_tps(self) -> float:
         """Speed for each user that a server must reach: as stated, or a usual one [tokens/s]."""
         if self.user_tps is None:
@@ -565,6 +579,7 @@ class Nouns:
         }
         amounts["thinking_tokens"] = self.thinking_tokens
         amounts["replies_per_day"] = request.answers_a_day
+        amounts["rented_hours_per_day"] = request.rented_hours_a_day
         return MoneyInputs(
             **in_usd(amounts, usd),
             own_rent=tuple((name, amount * usd) for name, amount in request.own_rent),

@@ -253,12 +253,21 @@ class Use:
     def rented_hours(self, speed: Speed) -> Array:
         """Rented hours per month, as typed or by sessions and starts [h].
 
-        min(24 days, max(hours asked for, starts x least session))
+        min(24 days, max(hours asked for, least hours))
         """
         if self.money.rented_hours_per_day is not None:
             return self.money.rented_hours_per_day * self.money.days
-        hours = np.maximum(self._hours_asked(speed), self._starts * LEAST_SESSION)
+        hours = np.maximum(self._hours_asked(speed), self._least_hours)
         return np.minimum(hours, 24.0 * self.money.days)
+
+    @lazy
+    def _least_hours(self) -> float:
+        """Least hours of a month that a rented machine is kept for [h]: starts x least session; all
+        of a working day for several people, who ask whenever they like.
+        """
+        if self._users > 1 and not self.money.batch and self._starts:
+            return max(self._starts * LEAST_SESSION, self.money.hours_on_per_day * self.money.days)
+        return self._starts * LEAST_SESSION
 
     def _hours_asked(self, speed: Speed) -> Array:
         """Hours of a month that answers and starts take [h].
@@ -303,7 +312,7 @@ class Use:
         fixed: Array = 0.0
         stopped = self.money.rented_hours_per_day is None
         if stopped:
-            fills = self._hours_asked(speed) >= self._starts * LEAST_SESSION
+            fills = self._hours_asked(speed) >= self._least_hours
             fixed = np.minimum(np.where(fills, self.hours_starting(speed), np.inf), hours)
         rent = usd_per_hour * (hours - fixed)
         starts = usd_per_hour * fixed

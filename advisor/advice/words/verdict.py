@@ -177,8 +177,11 @@ def verdict(advice: Comparison) -> VerdictText:
     )
     takes = _takes(advice, level, speed)
     beside = with_engine(ways, advice)
-    shortest = [*ways, *in_short(advice)]
-    way = _fitting(gives, takes, beside, at_all=False) or _fitting(gives, takes, shortest)
+    way = (
+        _fitting(gives, takes, beside, at_all=False)
+        or _fitting(gives, takes, ways, at_all=False)
+        or _fitting(gives, takes, in_short(advice) or ways)
+    )
     return VerdictText(
         judgement=level,
         gives=gives,

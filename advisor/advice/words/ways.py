@@ -53,14 +53,19 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
         return _free(advice, option)
     bought = _with_free(_bought(option, kept, decode), advice)
     if decision.beside is not None:
-        beside = _unless_texts_stay(decision.beside)
-        return [f"{bought[0]} {beside}", f"{bought[-1]} {beside}", *bought]
+        return _after_api(advice, decision.beside, [bought[0], bought[-1]])
     return bought
 
 
 def in_short(advice: Comparison) -> list[str]:
-    """What is bought and its price, for a line that has room for no more; nothing elsewhere."""
+    """What is bought or rented and its price, for a line that has room for no more; nothing
+    elsewhere.
+    """
     option = advice.decision.option
+    if option is not None and option.kind is OptionKind.RENT:
+        name = plain(option.name).removesuffix(BY_THE_MONTH)
+        month = f"{money_words(option.monthly or 0.0)} a month"
+        return [f"{name}, rented {hours_rented(option)}: {month}.", f"{name}, rented: {month}."]
     if option is None or option.kind not in BOUGHT:
         return []
     place = after_name(option, " in its place")
@@ -199,9 +204,11 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
     done = _finished(advice, option)
     if option.kind is OptionKind.RENT:
         rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"
-        words = [f"{rented}, for {money_words(option.monthly or 0.0)} a month: {done}."]
+        month = f"{money_words(option.monthly or 0.0)} a month"
+        words = [f"{rented}, for {month}: {done}."]
         if advice.decision.beside is not None:
-            return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
+            short = [*words, f"{rented}, {month}: {done}.", f"{rented}, {month}."]
+            return _after_api(advice, advice.decision.beside, short)
         return [*(f"{words[0]} {off}" for off in _thoughtless_too(advice, option)), *words]
     price = price_at_once(option)
     if advice.case.demand.crowd is Crowd.RATE:
@@ -264,9 +271,7 @@ def _serving(advice: Comparison) -> list[str]:
         rented = f"{name}, rented {hours_rented(option)}: {month}"
         ways = [f"{rented}, {each}.", f"{rented}, enough for {users}.", f"{rented}."]
         api = advice.decision.beside
-        if api is None:
-            return ways
-        return [*(f"{way} {words}" for words in _unless(api) for way in ways), *ways]
+        return ways if api is None else _after_api(advice, api, ways)
     price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
     speed = f"{number(option.decode)} tokens a second to each"
@@ -367,14 +372,20 @@ def _unless_texts_stay(api: Option) -> str:
     return f"An API costs {month} a month, unless your texts must stay with you."
 
 
-def _unless(api: Option) -> list[str]:
-    """An API beside what a team would rent, with the answers that its price is for."""
-    answers = f"for {number(api.use.money.replies_per_day)} answers a day"
-    month = money_words(api.monthly or 0.0)
-    return [
-        f"An API costs {month} a month {answers}, unless your texts must stay with you.",
-        _unless_texts_stay(api),
-    ]
+def _after_api(advice: Comparison, api: Option, ways: Sequence[str]) -> list[str]:
+    """Sentences on a rent, each after the price of an API, of a team with the answers that it is
+    for.
+    """
+    month = f"{money_words(api.monthly or 0.0)} a month"
+    where = ", unless your texts must stay with you"
+    short = ", if your texts may leave"
+    if advice.case.demand.wants.texts is Texts.ANYWHERE:
+        where = short = ""
+    prices = [f"An API costs {month}{where}.", f"API: {month}{short}."]
+    if advice.case.demand.crowd is Crowd.TEAM:
+        answers = f" for {number(api.use.money.replies_per_day)} answers a day"
+        prices.insert(0, f"An API costs {month}{answers}{where}.")
+    return [f"{price} {way}" for price in prices for way in (*ways, *in_short(advice))]
 
 
 def _switched_off(advice: Comparison) -> list[str]:

@@ -14,6 +14,7 @@ from advisor.advice.table.cost import Use, queue_seconds, session_seconds, waiti
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs
+from advisor.request.request import Request
 
 
 def running(
@@ -243,7 +244,39 @@ def test_a_server_that_is_bought_takes_power_while_it_is_busy() -> None:
 
 def test_users_who_run_together_share_the_hours_of_a_rent() -> None:
     # 8 users of whom 2 run: 400 replies x 45 s / 2 and 2 starts x 360 s are 9,720 s a day
-    money = MoneyInputs(replies_per_day=400, starts_per_day=2, start_minutes=6, reading_tps=10)
+    money = MoneyInputs(
+        replies_per_day=400,
+        starts_per_day=2,
+        start_minutes=6,
+        reading_tps=10,
+        hours_on_per_day=0,
+    )
     use = Use(work=Workload(output=400, users=8), money=money)
     two = running(100, first_token=5, waiting=6.0)
     assert use.rented_hours(two) == pytest.approx(9720 / 3600 * 30.4375)
+
+
+def test_several_people_keep_a_rent_all_the_working_day() -> None:
+    # 9,720 s of work within 10 hours in which any of 8 users may ask; a single person stops it
+    hours = {"replies_per_day": 400, "starts_per_day": 2, "start_minutes": 6, "reading_tps": 10}
+    money = MoneyInputs(**hours, hours_on_per_day=10)
+    two = running(100, first_token=5, waiting=6.0)
+    team = Use(work=Workload(output=400, users=8), money=money)
+    assert team.rented_hours(two) == pytest.approx(10 * 30.4375)
+    alone = Use(work=Workload(output=400), money=money)
+    assert alone.rented_hours(running(100, first_token=5)) < 10 * 30.4375
+    # nothing is stopped earlier where fewer ask, so all of it is fixed
+    assert team.rented(2.0, two).by_use == 0.0
+    assert team.rented(2.0, two).starts == pytest.approx(2.0 * 10 * 30.4375)
+
+
+def test_hours_in_which_requests_come_are_those_of_a_rent() -> None:
+    asks = {"model": "Llama-3.3-70B", "cards_owned": "nothing"}
+    rate = Request(**asks, requests_per_hour=30.0, answer_hours=10.0)
+    assert rate.nouns().money.rented_hours_per_day == 10
+    batch = Request(**asks, replies_per_day=300.0, answer_hours=10.0)
+    assert batch.nouns().money.rented_hours_per_day is None
+    team = Request(**asks, users=6, hours_on_per_day=10.0)
+    assert team.nouns().money.rented_hours_per_day == 10
+    typed = Request(**asks, users=6, hours_on_per_day=10.0, rented_hours_per_day=3.0)
+    assert typed.nouns().money.rented_hours_per_day == 3
