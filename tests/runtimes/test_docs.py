@@ -9,7 +9,7 @@ from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
-from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM
+from advisor.runtimes import ASIDE, DEEPSPEED, RUNTIMES, TIERED, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.remarks import remarks_of
 
@@ -29,8 +29,11 @@ def test_every_runtime_has_its_row_and_its_section() -> None:
         )
 
 
-def test_readme_leads_to_the_table() -> None:
+def test_readme_counts_the_runtimes_and_leads_to_the_table() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    programs = {runtime.name.removesuffix(" -sm tensor") for runtime in (*RUNTIMES, *ASIDE)}
+    assert len(programs) == 15
+    assert f"Fifteen runtimes ({len(TIERED)} more" in readme
     assert "(docs/runtimes.md)" in readme
 
 

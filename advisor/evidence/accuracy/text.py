@@ -246,8 +246,8 @@ def front_page(ledger: scoring.Ledger) -> str:
 
 
 OWN_FOLDS = (
-    "Behind that stand our own folds: published figures, each predicted from constants that were "
-    "fitted without its publisher, beside the best public formula on the same rows:"
+    "All published figures, each predicted from constants that were fitted without its publisher, "
+    "beside the best public formula on the same rows:"
 )
 
 
@@ -255,12 +255,13 @@ def fresh_sentence(scores: Sequence[FreshScore]) -> str:
     """Sentence on the accuracy for rows that were new at their day, with the day."""
     day = date.fromisoformat(scores[0].day)
     told = "; ".join(
-        f"{score.kind} {percent(score.error)} ({percent(score.held)} in range)" for score in scores
+        f"{score.kind} {percent(score.error)} ({percent(score.held)})" for score in scores
     )
     return (
         f"On {day.day} {day:%B %Y}, {sum(score.rows for score in scores)} figures of other people "
-        "were predicted before anything was fitted to them. By publisher and machine, half were "
-        f"within: {told}. A range should hold 80 %; ranges were widened after that."
+        "were predicted before anything was fitted to them. By publisher and machine, the median "
+        f"error was, and in brackets the share of figures in their range: {told}. A range should "
+        "hold 80 %; ranges were widened after that."
     )
 
 
