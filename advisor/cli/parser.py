@@ -133,7 +133,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         InputError: words that the command does not take; the message says which may be meant.
     """
-    words = named_first(words)
+    words = with_options(named_first(words))
     for row in COMMANDS:
         if row.run and words[: len(row.command.split())] == row.command.split():
             _check_options(row, words)
@@ -166,6 +166,28 @@ def named_first(words: Sequence[str]) -> Sequence[str]:
     if " " in given[0] or _is_known(given[0]):
         return [HERE, *words]
     return words
+
+
+def with_options(words: Sequence[str]) -> Sequence[str]:
+    """Words with `--machine` and `--model` before a machine and a model that stand right behind a
+    command which takes both: `advise "laptop 4060 16gb" qwen3-8b`.
+
+    One of them alone is what no option gives, the machine first.
+    """
+    row = next((row for row in COMMANDS if [row.command] == [*words[:1]]), None)
+    if row is None or any(not option.name.startswith("-") for option in options_of(row.command)):
+        return words
+    taken = set(option_names(row))
+    behind = words[1:]
+    given = [*takewhile(lambda word: not word.startswith("-"), behind)]
+    options = behind[len(given) :]
+    missing = [
+        name
+        for name in ("--machine", "--model")
+        if name in taken and name not in {word.partition("=")[0] for word in options}
+    ]
+    named = [part for pair in zip(missing, given, strict=False) for part in pair]
+    return [words[0], *named, *given[len(missing) :], *options]
 
 
 def _is_known(word: str) -> bool:

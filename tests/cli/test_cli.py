@@ -20,7 +20,7 @@ from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cli.main import main
-from advisor.cli.parser import COMMANDS, OthersOption, option_names, parser
+from advisor.cli.parser import COMMANDS, OthersOption, option_names, parsed, parser
 from advisor.errors import InputError, Refusal
 from advisor.failures import ProbeError, StoreError
 from advisor.formatting import aligned
@@ -120,6 +120,10 @@ def test_version_and_help(run) -> None:
         (
             ["model", "x", "--gpu", "y"],
             "`model` has no option --gpu. It is an option of `short`, `estimate`",
+        ),
+        (
+            ["advise", "rtx 3090", "qwen3-8b", "x"],
+            "'x' is one word too many. Put a name of several words in",
         ),
         (["machine", "2x", "3090"], "'3090' is one word too many. Put a name of several words in"),
         (["estimate", "--model"], "--model has no value."),
@@ -825,3 +829,12 @@ def test_a_profiler_sees_the_end_of_a_command() -> None:
     profiled = subprocess.run(command, capture_output=True, text=True, check=True)
     assert profiled.stdout.startswith(advisor.__version__)
     assert "function calls" in profiled.stdout
+
+
+@pytest.mark.parametrize("command", ["advise", "estimate", "diagnose --measured=3", "find"])
+def test_a_machine_and_a_model_may_stand_behind_their_command(command: str) -> None:
+    name, *options = command.split()
+    named = vars(parsed([name, "--machine", "rtx 3090", "--model", "qwen3-8b", *options]))
+    assert vars(parsed([name, "rtx 3090", "qwen3-8b", *options])) == named
+    assert vars(parsed([name, "rtx 3090", "--model", "qwen3-8b", *options])) == named
+    assert vars(parsed([name, "qwen3-8b", "--machine=rtx 3090", *options])) == named
