@@ -55,13 +55,12 @@ prose and several languages (llama.cpp, pull request 27861), 0.75 to 1.06 from a
 reply (route traces above)."""
 
 
-BETWEEN = 1.5
-"""Unevenness of a layer's experts over the texts of users who are served together: on a GB10 with
-273 GB/s, gpt-oss-120b's steps of 8, 16 and 32 sequences last 55, 91 and 163 ms at 512, 4096 and
-8192 tokens (llama.cpp's benches/dgx-spark), in which 0.18, 0.26 and 0.37 of its experts can be
-read, not the 0.22, 0.40 and 0.64 of even choices; this gives 0.17, 0.27 and 0.40. NVIDIA's
-simulator draws them by a power law, too (`power_law_1.2` of aiconfigurator). Of 0, 1.0 and 1.5 it
-predicts left-out publishers of llama.cpp and of serving engines best."""
+BETWEEN = 1.8
+"""Unevenness of a layer's experts over the texts of users who are served together: on a GB10,
+gpt-oss-120b's steps of 8, 16 and 32 sequences last 55, 91 and 163 ms at 512, 4096 and 8192 tokens
+(llama.cpp's benches/dgx-spark), in which 0.17, 0.24 and 0.34 of its experts can be read at the
+219 GB/s that the same report's dense model reaches, not the 0.22, 0.40 and 0.64 of even choices.
+NVIDIA's simulator draws them by a power law, too (`power_law_1.2` of aiconfigurator)."""
 
 
 @lru_cache(maxsize=1024)
