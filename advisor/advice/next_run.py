@@ -123,7 +123,7 @@ def _after(best: Estimate, bench: Bench) -> Range | None:
 
 
 def _runs(bench: Bench, machine: Machine) -> Iterator[KnownRun]:
-    """What a run times, at the predicted speeds: tokens and a prompt."""
+    """Timed runs of a bench, of its tokens and its prompt, at the predicted speeds."""
     model = _model(bench.model)
     strategy = bench.strategy if machine.gpus else IN_RAM
     tried = estimate(model, machine, BENCH, LLAMA_CPP, strategy, None, bench.settings)

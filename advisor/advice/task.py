@@ -453,7 +453,9 @@ def sentences(task: Task) -> Sequence[str]:
 
 
 def _waiting_words(task: Task) -> Iterator[str]:
-    """Where conversations wait, with the settings for it and what it means for a first token."""
+    """Sentences on the memory in which conversations wait: the settings for it, and the effect on a
+    first token.
+    """
     session = task.session
     runtime = task.turns.runtime.name
     if task.waits in (Tier.RAM, Tier.DISK):

@@ -146,7 +146,9 @@ def advice_text(answered: Answer, *, many: bool) -> str:
 
 
 def _further_parts(advice: Advice) -> Iterator[str]:
-    """What a second machine, more RAM and a second drive would bring; nothing where they cannot."""
+    """Lines on the gain of a second machine, more RAM or a second drive; none where the machine
+    takes none.
+    """
     if advice.second_machine:
         yield ""
         yield from terminal.wrapped(advice.second_machine.words)

@@ -102,7 +102,9 @@ def watch(args: argparse.Namespace) -> int:
 def _counted(
     first: ServerReading, args: argparse.Namespace, process: ServerProcess
 ) -> ServerReading:
-    """What the server counts until enough tokens are generated; a line for each reading."""
+    """Figures that the server counts until enough tokens are generated; prints a line for each
+    reading.
+    """
     users: list[float] = []
     while True:
         time.sleep(args.every)
@@ -207,7 +209,7 @@ def _known_run(request: Request) -> tuple[Estimate, Measured]:
 
 
 def _shared(args: argparse.Namespace) -> tuple[bytes, str]:
-    """What a tool wrote, in a file or as it is given, with its name for errors."""
+    """Output of a tool, from a file or as given, with its name for errors."""
     if (args.file is None) == (args.printed is None):
         raise InputError(
             "Give what the tool printed: a file, - for standard input, or --printed; or a speed "

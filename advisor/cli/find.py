@@ -113,7 +113,7 @@ def _told(nouns: Nouns, findings: Findings) -> str:
 
 
 def _budgeted(answered: Answer) -> Iterator[str]:
-    """What one has, the safe choice, the best buy, the cheapest and the fastest."""
+    """Lines on the present machine, the safe choice, the best buy, the cheapest and the fastest."""
     kept = answered.advice.options[0]
     have = number(kept.decode) if kept.speed else "nothing"
     yield f"For {answered.nouns.model.title} you have {have} tokens a second."
@@ -177,7 +177,7 @@ def _models(args: argparse.Namespace, request: Request) -> None:
 
 
 def _of_known(nouns: Nouns, models: Sequence[Runnable]) -> Iterable[str]:
-    """What known speeds change of the first model, and which of them are likely faults."""
+    """Lines on the effect of known speeds on the first model, and on likely faults among them."""
     if not nouns.known:
         return
     first = None
@@ -189,7 +189,9 @@ def _of_known(nouns: Nouns, models: Sequence[Runnable]) -> Iterable[str]:
 
 
 def _of_a_day(nouns: Nouns, models: Sequence[Runnable]) -> Iterable[str]:
-    """How many models can write a stated number of replies a day, one after another."""
+    """Sentence on the number of models that can write a stated number of replies a day, one after
+    another.
+    """
     if "replies_per_day" not in nouns.request.stated() or not nouns.money.replies_per_day:
         return
     seconds = 3600 * nouns.money.hours_there / nouns.money.replies_per_day

@@ -227,8 +227,8 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
 
 
 def _of_others(name: str, names: Sequence[str]) -> str:
-    """Sentence on a command's option for what another program, or a person, calls otherwise; empty
-    where nobody does.
+    """Sentence on a command's option that other programs or people call otherwise; empty for no
+    such name.
     """
     for other in read(DATA / "commands/others_options.csv", OthersOption):
         if other.word == name and other.option in names:

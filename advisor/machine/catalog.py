@@ -225,7 +225,7 @@ class Catalogue(Generic[Row, Named]):
     named: Callable[..., Named]  # the row with what its name says beside it, and assumptions
 
     def known(self, name: str) -> Row | None:
-        """Row of a name in any spelling; None for a name that nobody knows."""
+        """Row of a name in any spelling; None for an unknown name."""
         try:
             return self.find(name)
         except UnknownName:

@@ -267,7 +267,7 @@ def differences(documents: Sequence[ReportDocument], kind: str) -> Iterator[tupl
 
 
 def _facts(document: ReportDocument) -> Mapping[str, Mapping[str, str]]:
-    """What may change of a document, by kind and name, in words."""
+    """Facts of a document that may change, by kind and name, in words."""
     speeds = {words: _speed(document, placement) for placement, words in PLACEMENTS.items()}
     return {
         "answer": {**speeds, "verdict": document.verdict},

@@ -72,7 +72,7 @@ def _question(answer: Answer) -> str:
 
 
 def _free(advice: Advice, short: Brief) -> BriefWay | None:
-    """What is free and does as well, and comes before a purchase; None where nothing does."""
+    """Free way that does as well as a purchase and comes before it; None without one."""
     if advice.another_model is None and advice.choice.free is None:
         return None
     return next((way for way in short.ways if way.kind == "free"), None)
@@ -125,8 +125,8 @@ def _changes(advice: Advice, short: Brief) -> Iterator[str]:
 
 
 def _bought_where_it_does_not_do(free: BriefWay, advice: Advice, short: Brief) -> Iterator[str]:
-    """What is bought where a free step is not enough: the safe choice, or the purchase among the
-    ways out.
+    """Purchase for the case that a free step is not enough: the safe choice, or one among the ways
+    out.
     """
     safe = advice.choice.safe
     if safe is not None and plain(safe.name) != free.name:

@@ -246,7 +246,9 @@ def answer_document(answer: Answer, certainty: str = "") -> ReportDocument:
 
 
 def _chosen(advice: Advice) -> Iterator[str]:
-    """What to buy, if anything, the cheapest beside it, and what both are counted with."""
+    """Sentences on the purchase, if any, on the cheapest one beside it, and on what both are
+    counted with.
+    """
     safe = advice.choice.safe
     cheapest = advice.choice.cheapest
     yield f"Safe choice: {_priced(safe) if safe else 'buy nothing'}. {advice.choice.reason}"

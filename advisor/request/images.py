@@ -143,7 +143,7 @@ def _unknown(model: Model | None) -> str:
 
 
 def _of_encoder(model: Model) -> Iterator[str]:
-    """What of a model's encoder counts."""
+    """Sentences on a model's encoder of images: whether it counts, and the size of its file."""
     if not model.architecture.tower:
         yield (
             f"The size of the encoder of {model.published_as} is not known: neither its time nor "

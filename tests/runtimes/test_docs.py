@@ -32,8 +32,9 @@ def test_every_runtime_has_its_row_and_its_section() -> None:
 def test_readme_counts_the_runtimes_and_leads_to_the_table() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     programs = {runtime.name.removesuffix(" -sm tensor") for runtime in (*RUNTIMES, *ASIDE)}
-    assert len(programs) == 15
-    assert f"Fifteen runtimes ({len(TIERED)} more" in readme
+    assert "More than a dozen runtimes, as many engines that keep experts in tiers" in readme
+    assert len(programs) > 12
+    assert len(TIERED) > 12
     assert "(docs/runtimes.md)" in readme
 
 

@@ -157,7 +157,9 @@ def _stated(request: Request, facts: EngineRun) -> Iterator[tuple[str, Any]]:
 
 
 def _listed(stated: Mapping[str, Any]) -> str:
-    """What of a request a result states, in words; nothing of how a bench reads prompts."""
+    """Words on the inputs of a request that a result states; without those on how a bench reads
+    prompts.
+    """
     words = {"users": "{} users at once", "gpu_layers": "-ngl {}", "build": "build {}"}
     shown = {name: value for name, value in stated.items() if name != "bench"}
     return ", ".join(words.get(name, "{}").format(value) for name, value in shown.items())

@@ -278,7 +278,7 @@ def served_format(reading: ServerReading) -> str:
 
 
 def _counts(seen: Watched) -> Iterator[Observation]:
-    """What the server's own figures show."""
+    """Observations from the server's own figures."""
     reading = seen.reading
     if seen.spilled:
         share = 1.0 - (reading.in_gpu or 0.0)

@@ -483,7 +483,9 @@ def _more_of_shared_memory(machine: Machine) -> Edits:
 
 
 def _a_thread_each(machine: Machine) -> Edits:
-    """One thread for each core that llama.cpp takes by itself, where another number is stated."""
+    """Edit to one thread for each core, as llama.cpp takes by default, where another number is
+    stated.
+    """
     host = machine.host
     if host.threads is None or host.cores_there is None:
         return

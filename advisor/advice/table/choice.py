@@ -432,8 +432,8 @@ def in_question(
 
 
 def _sound(options: Sequence[Option], cheapest: Option | None, reading_tps: float) -> Option | None:
-    """Purchase that pays and that nobody finds odd: where this machine writes slower than one
-    reads, one with which one reads along; None without one.
+    """Purchase that pays and has no oddity; where this machine is slower than reading, one that
+    keeps up with it. None without one.
     """
     able = [option for option in _able(options) if not option.odd and not reads_drive(option)]
     along = [option for option in able if reads_along(option, reading_tps)]

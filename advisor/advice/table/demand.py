@@ -165,7 +165,7 @@ class Demand:
         return not any(self.unmet_by(option))
 
     def serves_all(self, speed: Speed, running: float, output: float) -> bool:
-        """Whether a speed is enough for several users at the same time, each of whom gets so many
+        """Whether a speed is enough for several simultaneous users, for replies of a number of
         tokens.
         """
         return not any(self._unmet_for_all(speed, running, output))

@@ -305,7 +305,7 @@ class Option:
 
     @property
     def rests_on_resale(self) -> bool:
-        """Whether the option is slower and pays only by a resale value that nobody stated."""
+        """Whether the option is slower, and pays only by an assumed resale value."""
         gain = self.gain
         now = self.kept.speed if self.kept else None
         slower = now is None or self.speed is None or self.speed.decode <= now.decode

@@ -52,7 +52,7 @@ def _is_too_dear(option: Option, wants: Wants) -> bool:
 
 
 def _of_condition(option: Option, wanted: Condition) -> str:
-    """What the wanted condition has against a purchase: used ones are not new, and the reverse."""
+    """Reason why a purchase is not of the wanted condition, new or used; empty where it is."""
     if wanted is Condition.ANY:
         return ""
     used = "used" in option.price.note

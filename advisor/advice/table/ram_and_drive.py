@@ -183,7 +183,7 @@ def _step(
 
 
 def _of_step(step: Option, now: MemoryPoint) -> str:
-    """What a step brings, costs, and whether it pays; empty where it brings nothing."""
+    """Sentence on a step: its speed, its cost, and whether it pays; empty where it is no faster."""
     speed = step.speed
     if speed is None or speed.decode < FELT * now.decode:
         return ""

@@ -152,7 +152,9 @@ def _why_beside(advice: Comparison) -> str:
 
 
 def _of_purchase(advice: Comparison) -> Iterator[str]:
-    """Where the model lies with what is bought, and before; what its price holds; its limits."""
+    """Sentences on a purchase: where the model lies with it and now, the parts in its price, its
+    limits.
+    """
     decided = advice.decision.option
     bought = advice.decision.within
     if decided is not None and is_bought(decided):
@@ -172,7 +174,7 @@ def _of_purchase(advice: Comparison) -> Iterator[str]:
 
 
 def _placed(advice: Comparison, option: Option) -> str:
-    """Where the model lies with an option, and where it lies now."""
+    """Sentence on where the model lies with an option, and where it lies now."""
     speed = option.speed
     if option.kind not in (*BOUGHT, OptionKind.CHANGE) or speed is None or reads_drive(option):
         return ""

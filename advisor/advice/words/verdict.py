@@ -118,7 +118,9 @@ class Advice(Comparison):
         return f"<Advice {self.title}: {self.summary.gives}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the two lines of the verdict, and what they are counted with."""
+        """HTML for a notebook: the two lines of the verdict, and the request that they are counted
+        with.
+        """
         lines = (self.title, f"<b>{escape(self.summary.gives)}</b>", escape(self.summary.way))
         first, *rest = lines
         beside = map(escape, self.summary.beside)
@@ -195,7 +197,9 @@ def verdict(advice: Comparison) -> VerdictText:
 
 
 def _rivals(advice: Comparison) -> list[str]:
-    """What would do as well as what is decided; nothing where the decision is clear."""
+    """Sentence on an option that would do as well as the decision; none where the decision is
+    clear.
+    """
     rival = advice.decision.rival
     if rival is None:
         return []
@@ -425,8 +429,8 @@ def _takes(advice: Comparison, level: Judgement, speed: Speed | None) -> str:
 
 
 def _served(advice: Comparison, users: int, speed: Speed) -> str:
-    """How many users are served at reading speed; where these are all, and yet not surely, the
-    speed that they may have.
+    """Words on the number of users who are served at reading speed; where all are, but not surely,
+    the speed that they may have.
     """
     if not users:
         return "Even one user reads faster than it writes."
@@ -444,7 +448,7 @@ def _served(advice: Comparison, users: int, speed: Speed) -> str:
 
 
 def _thinking_users(advice: Comparison) -> str:
-    """How many users wait less than half a minute for its thinking."""
+    """Words on the number of users who wait less than half a minute for the thinking."""
     best = advice.best
     if best is None:
         return ""

@@ -58,8 +58,8 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
 
 
 def in_short(advice: Comparison) -> list[str]:
-    """What is bought or rented and its price, for a line that has room for no more; nothing
-    elsewhere.
+    """Name and price of a purchase or rent, for a line without room for more; empty for other
+    decisions.
     """
     option = advice.decision.option
     if option is not None and option.kind is OptionKind.RENT:
@@ -170,7 +170,7 @@ def _thoughtless_in_time(advice: Comparison) -> list[str]:
 
 
 def _finished(advice: Comparison, option: Option) -> str:
-    """How soon an option does work of a known amount."""
+    """Words on the time in which an option does work of a known amount."""
     if advice.case.demand.crowd is Crowd.BATCH:
         return f"done in {_taken_by(advice, option)}"
     return f"busy {percent(advice.case.demand.load(option))} of the time"
@@ -227,7 +227,7 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
 
 
 def _thoughtless_too(advice: Comparison, option: Option) -> list[str]:
-    """How soon hardware does a batch without thinking, where the model can stop; nothing for other
+    """Words on the time of a batch without thinking, where the model can stop; empty for other
     work.
     """
     stops = advice.case.demand.wants.may_stop_thinking and option.use.money.thinking_tokens > 0
@@ -259,7 +259,7 @@ def _to_each(option: Option, advice: Comparison) -> str:
 
 
 def _serving(advice: Comparison) -> list[str]:
-    """What serves every user, with its speed, wait and price."""
+    """Sentences on the way that serves every user, with its speed, wait and price."""
     option = advice.decision.option
     if option is None or option.kind is OptionKind.API or option.speed is None:
         return [] if option is None else _by_api(advice, option)
@@ -352,8 +352,8 @@ def _booked(kept: Option) -> str:
 
 
 def _called_too(advice: Comparison, seconds: float) -> list[str]:
-    """An API beside what is decided for, where texts may leave and it costs less than the power of
-    this machine, or answers notably sooner than in so much time [s]; nothing without one.
+    """Sentences on an API beside the decision, where texts may leave and it costs less than the
+    machine's power or answers notably sooner than in a time [s]; none without one.
     """
     api = next(iter(advice.case.allowed_apis), None)
     if api is None:
@@ -389,7 +389,7 @@ def _after_api(advice: Comparison, api: Option, ways: Sequence[str]) -> list[str
 
 
 def _switched_off(advice: Comparison) -> list[str]:
-    """Power while nobody asks."""
+    """Sentence on the power that the machine takes while nobody asks."""
     kept = advice.options[0]
     power = _power(kept)
     idle = idle_usd(kept)
@@ -406,7 +406,7 @@ def _switched_off(advice: Comparison) -> list[str]:
 
 
 def _sold(advice: Comparison) -> list[str]:
-    """What could be sold, and what does the same."""
+    """Sentences on cards that could be sold, and on those that do the same."""
     option = advice.decision.option
     owned = advice.question.machine.gpus
     if option is None or option.speed is None:
@@ -473,7 +473,7 @@ def _in_words(sentences: Iterable[str], row: Runnable, advice: Comparison) -> li
 
 
 def faster_runtime(advice: Comparison) -> list[str]:
-    """Another runtime that is notably faster than the chosen one; nothing without one."""
+    """Sentences on another runtime that is notably faster than the chosen one; none without one."""
     faster = advice.faster_elsewhere
     if faster is None:
         return []
@@ -505,7 +505,7 @@ def _free(advice: Comparison, option: Option) -> list[str]:
 
 
 def _task_after(advice: Comparison) -> list[str]:
-    """A task of an agent after the free setting that saves most of it; nothing where none saves
+    """Words on an agent's task after the free setting that saves most of it; empty where none saves
     much.
     """
     task = advice.task
@@ -516,7 +516,9 @@ def _task_after(advice: Comparison) -> list[str]:
 
 
 def _also_free(advice: Comparison, option: Option) -> list[str]:
-    """Another model rated as high that writes notably faster than an option; nothing without."""
+    """Words on another model that is rated as high and notably faster than an option; empty without
+    one.
+    """
     another = _faster_model(advice, option.decode)
     return [] if another is None else _beside(another, advice)
 
@@ -570,7 +572,9 @@ def _reached(step: Option, kept: Option) -> str:
 
 
 def _bought(option: Option, kept: Option, decode: float) -> list[str]:
-    """What to buy, its price at once, its speed, what it saves, and when that is worth it."""
+    """Sentences on a purchase: its price at once, its speed, what it saves, and when it is worth
+    that.
+    """
     speed = _given(option, kept)
     name = plain(option.name)
     usd = option.upfront or 0.0

@@ -157,8 +157,8 @@ def paying_replies(scenario: Scenario) -> Range:
 
 
 def _dearer(scenario: Scenario, bigger: Scenario) -> float:
-    """What a month of a machine with another GPU costs more, bought or rented, whichever is less;
-    as options of a verdict are priced [USD/month].
+    """Cost of a month of a machine with another GPU beyond that of the present one, bought or
+    rented, whichever is less [USD/month].
     """
     now = speed_of(scenario.estimate)
     then = speed_of(bigger.estimate)

@@ -415,7 +415,7 @@ def _described(row: KnownRow) -> Named:
 
 
 def _of_loops(visits: tuple[int, ...]) -> tuple[str, ...]:
-    """How often a token passes the layers; nothing for once."""
+    """Sentence on the times that a token passes the layers; none where it passes them once."""
     if not visits:
         return ()
     return (
@@ -425,7 +425,7 @@ def _of_loops(visits: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def _of_tower(tower: int) -> tuple[str, ...]:
-    """Where an encoder of images or sound is counted; nothing without one."""
+    """Sentence on an encoder of images or sound, and where it is counted; none without one."""
     if not tower:
         return ()
     return (

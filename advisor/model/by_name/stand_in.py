@@ -361,7 +361,7 @@ def _size_told(told: StatedSizeRow) -> names.StatedSize:
 
 
 def _who(told: StatedSizeRow | None) -> str:
-    """Who states the size, and what lies beside it."""
+    """Words on the source of a stated size, and on tables beside it."""
     if told is None:
         return "Its name says"
     if told.beside_b:

@@ -150,7 +150,9 @@ def _range(ends: tuple[float, float], speed: float, reading: float) -> Iterable[
 
 
 def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
-    """What is missing, or how long an answer takes."""
+    """Card of a placement other than the fastest: its speed and the time of an answer, or its
+    missing memory.
+    """
     title = name(answer, strategy)
     estimate = answer.advice.card(strategy)
     if estimate is None:

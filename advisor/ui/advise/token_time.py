@@ -202,7 +202,9 @@ def _fits(answer: Answer, strategy: PlacementStrategy) -> bool:
 
 
 def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable[str]:
-    """What RAM keeps of the file [B], and what the speed that articles promise would take."""
+    """Remarks on the part of the file that RAM keeps [B], and on the drive that a speed promised by
+    articles would take.
+    """
     speed = decode_tps(estimate)
     if _fits(answer, PlacementStrategy.CPU_OFFLOAD):
         yield f"Your RAM holds this; from the drive it would be {tokens_per_second(speed)}."

@@ -137,7 +137,7 @@ def _shown(name: str) -> None:
 
 
 def _hidden() -> None:
-    """What is said where the server's own computer and its machines are not shown."""
+    """Notice in place of the server's own computer and its machines, where these are not shown."""
     with st.container(key="idea"):
         show(heading("Not shown:", " the computer of this server.", "oa-partly-text"))
     notice(

@@ -211,7 +211,7 @@ def _usual_runtime(request: Request) -> str:
 
 
 def _owned() -> Option | None:
-    """What one has, by the advice on it; None without a machine."""
+    """Option of the present machine, by the advice on it; None without a machine."""
     with suppress(AdvisorError):
         if not current.present().nothing:
             return current_answer().advice.options[0]
@@ -306,8 +306,8 @@ def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, st
 
 
 def _in_tiers(answer: Findings, kind: OfferKind) -> str:
-    """Engines with experts in tiers: on what one has, free, and on machines that cost less than any
-    that many run; nothing where a runtime is chosen, or where none is bought.
+    """Sentences on engines with experts in tiers, on the present machine and on cheaper ones; empty
+    with a chosen runtime, or without purchases.
     """
     if kind is not OfferKind.BUY or current.present().runtime:
         return ""
@@ -361,7 +361,7 @@ def _level(row: Option | None) -> Judgement:
 
 
 def _price(hit: Hit) -> str:
-    """What is paid at once or for how many hours, and the month."""
+    """Words on the price at once, or on the hours of a rent, with the cost of a month."""
     monthly = f"{money(hit.monthly or 0.0)} a month"
     if rented_for := rented_hours(hit):
         return f"{monthly} for {hours(rented_for)} of rent{hit.aged}"
@@ -387,7 +387,9 @@ def _wish(answer: Findings) -> str:
 
 
 def _safe() -> str:
-    """The safe choice for what one has, as on Advise; nothing where that has no answer."""
+    """Sentence on the safe choice for the present machine, as on Advise; empty where Advise has no
+    answer.
+    """
     with suppress(AdvisorError):
         choice = current_answer().advice.choice
         if choice.safe is None:
@@ -468,7 +470,7 @@ def _listed(
 
 
 def _old(options: Iterable[Option]) -> Markup:
-    """The months of old prices, which the table marks; nothing where all are of late."""
+    """Sentence on the months of old prices, which the table marks; empty where none is old."""
     dates = sorted(option.price.date[:7] for option in options if option.aged)
     if not dates:
         return Markup()
@@ -509,7 +511,7 @@ def _cells(option: Option, name: Markup | str, where: str, told: str = "", once:
 
 
 def _options(kind: OfferKind) -> None:
-    """What is added to the machine that one has, or a provider's API: the options of Advise."""
+    """Show the options of Advise of a kind: cards for the present machine, or APIs."""
     if kind is OfferKind.ADD:
         kinds = (OptionKind.ADD,)
     else:

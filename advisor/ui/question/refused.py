@@ -60,7 +60,7 @@ def _last() -> Markup:
 
 
 def _refused(error: AdvisorError) -> None:
-    """What is wrong in place of an answer, with suggestions as buttons."""
+    """Show what is wrong in place of an answer, with suggestions as buttons."""
     for sentence in current.visit().problems:
         notice(sentence, "warning")
     close = _close(error)

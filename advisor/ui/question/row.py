@@ -164,7 +164,7 @@ def _understood() -> Machine | None:
 
 
 def _assumed() -> dict[str, str]:
-    """What is taken for inputs that nobody stated, in their units."""
+    """Values that are assumed for inputs that nobody stated, in their units."""
     machine = _understood()
     if machine is None:
         return {}
