@@ -176,3 +176,18 @@ def test_llama_benchy_is_reported_by_its_means_of_a_request():
 def test_a_report_of_llama_benchy_without_a_run_is_refused(runs):
     with pytest.raises(InputError):
         read(json.dumps(BENCHY | {"benchmarks": runs}))
+
+
+def test_lemonade_is_reported_by_its_last_request():
+    """The answer of GET /api/v1/stats in Lemonade's own documentation."""
+    stats = {
+        "time_to_first_token": 2.14,
+        "tokens_per_second": 33.33,
+        "input_tokens": 128,
+        "output_tokens": 5,
+        "decode_token_times": [0.01, 0.02, 0.03, 0.04, 0.05],
+        "prompt_tokens": 9,
+    }
+    (run,) = read(json.dumps(stats))
+    assert (run.tool, run.decode, run.first_token) == ("Lemonade", 33.33, 2.14)
+    assert (run.prompt_tokens, run.output_tokens) == (9, 5)

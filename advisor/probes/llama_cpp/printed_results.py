@@ -1,14 +1,15 @@
 """Measurements as tools print them: tables, lines of a log, lines that people paste.
 
 Known are llama-bench's table, its CSV and SQL [1], the tables of llama-batched-bench and
-llama-sweep-bench [2], and the lines of data/diagnosis/printed_results.csv, each with its source.
-Results in JSON are read by `result_files`, which `read` asks first.
+llama-sweep-bench [2] and of EvalScope [4], and the lines of data/diagnosis/printed_results.csv,
+each with its source. Results in JSON are read by `result_files`, which `read` asks first.
 
 References:
     [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21.
     [2] ggml-org/llama.cpp, tools/batched-bench/README.md; ikawrakow/ik_llama.cpp,
         examples/sweep-bench/README.md; both read 2026-11-28.
     [3] EricLBuehler/mistral.rs, mistralrs-bench/src/main.rs, read 2026-11-28.
+    [4] modelscope/evalscope, docs/en/user_guides/stress_test/quick_start.md, read 2026-11-29.
 """
 
 import csv
@@ -35,6 +36,8 @@ PER_SECOND = (
     r"ток(?:ен\w*)?\.?(?:/\u0441(?:ек)?| в секунду)|tokens?/秒|トークン/秒|토큰/초)"
 )
 COLORS = re.compile(r"\x1b\[[\d;]*m")
+SPREAD = re.compile(r" *(?:\u00b1|\+/-) *[\d.,]*\d")
+"""Deviation behind a mean, which is no speed: "31.15 ± 0.40 tokens/s"."""
 SPEED_ALONE = re.compile(rf"(?<![\d.,]){NUMBER} ?{PER_SECOND}(?!\w)", re.IGNORECASE)
 MINUS = re.compile(r"\s*[-\u2212]\d")
 NEGATIVE = re.compile(
@@ -53,7 +56,8 @@ class PrintedRow:
 
     tool: str
     runtime: str  # name of the runtime that it measures; empty where it measures several
-    figure: str  # field of `EngineRun`, or a key of `_derived`
+    # field of `EngineRun`, a key of `_derived`, or "ran": a line that says which runtime ran
+    figure: str
     # pattern of its line; <n> is the number, <per second> the unit
     pattern: str
     source: str
@@ -94,7 +98,7 @@ def printed(text: str) -> tuple[EngineRun, ...]:
     Raises:
         InputError: a speed or a time below zero.
     """
-    plain = COLORS.sub("", text)
+    plain = SPREAD.sub("", COLORS.sub("", text))
     refuse_negative(plain)
     gpus = ", ".join(DEVICE.findall(plain))
     for reader in (_of_csv, _of_sql, _of_tables, _of_lines, _of_a_speed):
@@ -173,7 +177,7 @@ BORDER = re.compile(r"\s*\+[-=+]+\+\s*")  # line above and below rows of a drawn
 RULE = re.compile(r"^[\s|:+-]+$")
 TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *d *(\d+))?", re.IGNORECASE)
 SIZES = {"gib": GIB, "mib": MIB}
-TABLE_HEADS = frozenset({"t/s", "s_tg t/s"})
+TABLE_HEADS = frozenset({"t/s", "s_tg t/s", "ttft (s)"})
 """Columns by which the head of such a table is known."""
 
 
@@ -186,6 +190,8 @@ def _of_tables(text: str) -> Iterator[EngineRun]:
             yield from _bench_row(row, build)
         elif "s_tg t/s" in row:
             yield from _sweep_row(row)
+        elif MEDIAN.fullmatch(row.get("percentile", row.get("percentiles", ""))):
+            yield from _evalscope_row(row, text)
 
 
 def _printed_build(text: str) -> Mapping[str, str]:
@@ -275,6 +281,33 @@ def _sweep_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
     )
 
 
+MEDIAN = re.compile(r"50 ?%|p50")
+AT_ONCE = re.compile(r"Number of concurrency *\| *(\d+)", re.IGNORECASE)
+"""Line above EvalScope's percentiles [4]."""
+
+
+def _evalscope_row(row: Mapping[str, str], text: str) -> Iterator[EngineRun]:
+    """Medians of `evalscope perf`, of each request; the number of users stands above them [4]."""
+    each = _seconds(row, "tpot (s)") or _seconds(row, "itl (s)")
+    if each is None:
+        return
+    users = AT_ONCE.search(text)
+    yield EngineRun(
+        tool="evalscope perf",
+        model="",
+        decode=1.0 / each,
+        first_token=_seconds(row, "ttft (s)"),
+        prompt_tokens=_first_number(row.get("input tokens", "")),
+        output_tokens=_first_number(row.get("output tokens", "")),
+        users=float(users[1]) if users else None,
+    )
+
+
+def _seconds(row: Mapping[str, str], column: str) -> float | None:
+    """Seconds in a cell; None for zero or for one without a number ("nan")."""
+    return _first_number(row.get(column, "")) or None
+
+
 def _size(cell: str) -> float | None:
     match = re.fullmatch(rf"{NUMBER} ?(GiB|MiB)", cell, re.IGNORECASE)
     if match:
@@ -313,7 +346,10 @@ def _number(text: str) -> float:
 
 def _of_lines(text: str) -> Iterator[EngineRun]:
     for tool, rows in printed_rows().items():
-        runs = [_run(tool, rows[0].runtime, figures) for figures in _figures(rows, text)]
+        naming = [row for row in rows if row.figure == "ran"]
+        figured = [row for row in rows if row.figure != "ran"]
+        ran = next((row.runtime for row in naming if row.expression.search(text)), rows[0].runtime)
+        runs = [_run(tool, ran, figures) for figures in _figures(figured, text)]
         timed = [run for run in runs if run is not None]
         if timed:
             fastest = max(timed, key=lambda run: run.decode or 0.0)
@@ -357,6 +393,8 @@ def _derived(figures: Mapping[str, float]) -> dict[str, float]:
     for name in ("prompt_tokens", "output_tokens"):
         if requests and f"all_{name}" in figures:
             more[name] = figures[f"all_{name}"] / requests
+    if "prompt_seconds" in figures and "prompt" in figures:
+        more["prompt_tokens"] = round(figures["prompt_seconds"] * figures["prompt"])
     if "first_token_ms" in figures:
         more["first_token"] = figures["first_token_ms"] / 1000.0
     each = figures.get("token_ms") or figures.get("between_ms")
