@@ -427,9 +427,13 @@ class Nouns:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on the machine and on the request; of a measured machine only on its software."""
+        """Notes on the machine and on the request; of a measured machine only on its software, and
+        none where there is no machine yet.
+        """
         if self.request.model:
             _ = self.resolved  # first, since it says where a GPU is typed as the model
+        if self.request.nowhere:
+            return self.request_notes
         if self._measured:
             told = self.described.software_notes
         else:

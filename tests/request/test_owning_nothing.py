@@ -31,6 +31,13 @@ def test_other_words_are_a_machine(words) -> None:
     assert not Request(model="Qwen3-8B", machine=words).nothing
 
 
+def test_no_note_tells_of_the_computer_that_answers(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))  # where nothing was measured
+    nothing = Request(model="Qwen3-8B", machine="nothing").nouns()
+    assert "assumed" in " ".join(nothing.described.notes)
+    assert "assumed" not in " ".join(nothing.notes)
+
+
 def test_it_is_answered_as_the_option_is() -> None:
     named = answer(replace(OWNED, cards_owned=None, machine="nothing").nouns())
     stated = answer(OWNED.nouns())

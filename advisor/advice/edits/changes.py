@@ -204,7 +204,7 @@ conversation of some turns still fits; assumed."""
 
 
 def _context_of(length: float, work: Workload, cost: str) -> Edit:
-    words = f"context of {length:,.0f} tokens"
+    words = f"context of {length:,.0f} tokens, if that is enough"
     return Edit(words=words, cost=cost, changes={"work": replace(work, context=length)})
 
 

@@ -26,7 +26,7 @@ def test_a_context_many_times_a_request_is_shortened_first() -> None:
     """
     machine = {"model": "Llama-3.1-8B", "format": "Q4_K_M", "gpu": "RTX 3070"}
     assert free_step(**machine, context=65536.0, prompt=1500.0, output=500.0, reading_tps=50.0) == (
-        "context of 8,192 tokens"
+        "context of 8,192 tokens, if that is enough"
     )
 
 
