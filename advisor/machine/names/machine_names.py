@@ -56,7 +56,7 @@ class CardMentions:
             return [replace(chip, notes=(*chip.notes, *others))], Written(" ")
         cards: list[GpuName] = []
         text = self._without_own_sizes(gpu_words.boards_of_two(text))
-        text = self._with_label_behind(text)
+        text = self._with_size_behind(self._with_label_behind(text))
 
         def taken(match: re.Match[str]) -> str:
             mention = any_of("kind behind card").sub("", match[0].strip())
@@ -111,9 +111,9 @@ class CardMentions:
         if not present:
             return card
         count = any_of("card count").pattern
-        size = any_of("card size").pattern
+        tail = any_of("card tail").pattern
         longer = r"(?![\w.-])(?! \d+\b(?! ?[gt]))"  # "RX Vega" of "RX Vega 56"
-        odd = rf"{count}{any_of('makers').pattern}(?:{'|'.join(present)}){longer}{size}"
+        odd = rf"{count}{any_of('makers').pattern}(?:{'|'.join(present)}){longer}{tail}"
         return re.compile(rf"{odd}|{card.pattern}")
 
     def _without_own_sizes(self, text: str) -> str:
@@ -143,6 +143,24 @@ class CardMentions:
                 self.gpus.match(f"{match[0].strip()} {between[1]}gb")
                 before = f"{text[: match.end()]} {between[1]}gb"
                 text = f"{before}, {between[2]}gb ram {text[between.end() :]}"
+        return text
+
+    def _with_size_behind(self, text: str) -> str:
+        """Plain text in which the size before a changed card stands behind its name.
+
+        "22GB RTX 2080 Ti, 64 GB RAM"; only where another size is called RAM.
+        """
+        for match in reversed(list(self._card_in(text).finditer(text))):
+            mention = match[0].strip()
+            before = any_of("size before a card").search(text[: match.start()])
+            if before is None or words.sizes_gib(mention):
+                continue
+            rest = f"{text[: before.start(1)]} {text[match.end() :]}"
+            with suppress(UnknownName):
+                gpu = self.gpus.match(mention)
+                if Written(rest).names_ram and _may_have(gpu.row, float(before[1])):
+                    named = f"{text[: before.start(1)]}{mention} {before[1]}gb"
+                    text = named + text[match.end() :]
         return text
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
@@ -178,16 +196,20 @@ CHANGED = 1.25, 2.5
 GB, 3080 with 20, 3070 with 16, 4080 Super with 32; a size beyond is the machine's memory."""
 
 
+def _may_have(card: GpuRow, size: float) -> bool:
+    """Whether a card may have a size that it is not sold with [GiB]."""
+    least, most = CHANGED
+    return not card.unified and least <= size / card.memory_gib <= most
+
+
 def _changed(gpu: GpuName, size: float, mention: re.Match[str]) -> GpuName | None:
     """Card with changed memory; None for a card as sold.
 
     It is changed where its mention has a size that it is not sold with, and the machine's memory is
     stated beside it [GiB].
     """
-    least, most = CHANGED
     beside = f"{mention.string[: mention.start()]} | {mention.string[mention.end() :]}"
-    near = least <= size / gpu.row.memory_gib <= most
-    if gpu.row.unified or not near or not Written(beside).memory_sizes:
+    if not _may_have(gpu.row, size) or not Written(beside).memory_sizes:
         return None
     told = (
         f"{gpu.row.name} is sold with {gpu.row.memory_gib:g} GB: its {size:g} GB are taken as "

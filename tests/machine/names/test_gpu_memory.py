@@ -5,6 +5,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
+from advisor.machine.identify import machine_by_name
 from advisor.machine.shared_memory import (
     KEPT_BY_WINDOWS_GIB,
     NO_SCREEN,
@@ -114,3 +115,28 @@ def test_the_typed_size_of_a_changed_card_counts_without_a_word() -> None:
     changed = machine(MachineSpec(gpu="RTX 3070", vram_gb=16))
     assert changed.gpus[0].memory.value == 16 * GIB
     assert not any("GB of GPU memory" in note for note in changed.notes)
+
+
+@pytest.mark.parametrize(
+    ("card", "size"),
+    [("RTX 2080 Ti", 22), ("RTX 3080", 20), ("RTX 4080 Super", 32), ("RTX 4090", 48)],
+)
+def test_a_changed_card_is_read_wherever_its_size_stands(card, size) -> None:
+    for typed in (
+        f"{card} {size}GB, 64GB RAM",
+        f"{card} modified to {size}GB, 64GB RAM",
+        f"{size}GB {card}, 64 GB RAM",
+        f"64GB DDR5, {size}GB {card}",
+    ):
+        taken = machine_by_name(typed)
+        assert round(taken.gpus[0].memory.value / GIB + 0.2) == size, (
+            typed
+        )  # less the driver's part
+        assert taken.host.memory.value / GIB == 64, typed
+
+
+def test_a_size_before_a_card_is_the_machines_where_no_other_is() -> None:
+    for typed in ("64GB RTX 3090", "Ryzen 7 7700, 32GB RTX 4080"):
+        taken = machine_by_name(typed)
+        assert 15 < taken.gpus[0].memory.value / GIB < 25, typed
+        assert taken.host.memory.value / GIB in (64, 32), typed

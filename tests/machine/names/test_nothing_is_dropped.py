@@ -335,3 +335,19 @@ def test_a_container_has_the_memory_that_its_setting_gives(name, ram) -> None:
     named = MACHINES.named(name)
     assert named.spec.ram_gb == ram
     assert "left out" not in told(name)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["nvidia-smi -pl 250", "-pl 250", "@250W", "PL 250W", "power cap 250W", "power target 70%"],
+)
+def test_a_limit_of_power_is_told_however_it_is_written(written) -> None:
+    notes = told(f"RTX 3090 {written}, 64GB RAM")
+    assert "left out" not in notes
+    assert re.search(r"\b2(50|45) W of its usual 350 W", notes)  # 70 % of 350 W are 245
+
+
+@pytest.mark.parametrize("memory", ["", ", 64GB RAM"])
+def test_a_slice_behind_a_drivers_spelling_of_the_card_is_read(memory) -> None:
+    spec = MACHINES.named(f"NVIDIA H100 80GB HBM3 MIG 2g.20gb{memory}").spec
+    assert str(spec.gpu) == "H100 SXM MIG 2g.20gb"
