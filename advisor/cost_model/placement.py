@@ -484,16 +484,16 @@ def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
 
 
 def over_gpus(
-    machine: Machine, share: Floats, held: Floats | None = None, tail: Array = 0.0
+    machine: Machine, share: Floats, layer_bytes: Floats | None = None, tail: Array = 0.0
 ) -> list[Floats]:
     """Share of each layer on each GPU, in proportion to its memory, shape (..., layers).
 
     `share` is the share on any GPU; the first GPU takes the first layers.
 
-    `held` are the bytes of each layer, equal ones without; the last GPU holds a `tail` of bytes
-    after its layers. For several numbers of GPUs a single array has their axis.
+    Layers of unknown `layer_bytes` count alike; the last GPU holds a `tail` of bytes after its
+    layers. For several numbers of GPUs a single array has their axis.
     """
-    weight = share if held is None else share * held
+    weight = share if layer_bytes is None else share * layer_bytes
     whole = np.sum(weight, axis=-1, keepdims=True) + np.asarray(tail, dtype=float)[..., None]
     rank = (np.cumsum(weight, axis=-1) - weight / 2) / np.where(whole > 0, whole, 1.0)
     return [

@@ -9,7 +9,7 @@ feed-forward (pull request 26622, August 2026). From a drive, the file is mapped
 pages are read at page faults.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -131,6 +131,9 @@ def _placed(
     gpu_layers: Array,
     cpu_moe: Array,
 ) -> Placement:
+    """Placement with a number of last layers on the GPUs, and the routed experts of the first
+    `cpu_moe` layers outside.
+    """
     rest = Location.DISK if strategy is PlacementStrategy.NVME_OFFLOAD else Location.RAM
     on_gpu = last_layers(model, gpu_layers)
     gpu_shares = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
@@ -140,9 +143,9 @@ def _placed(
         gpu_shares[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)
     cache = kv_cache_bytes(model, work)
-    # 1 where the output head is on the last GPU, else 0
     least = 1.0 if settings.head_first else float(model.layers)
-    head = np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
+    head_on_gpu = (np.asarray(gpu_layers) >= least) & bool(machine.gpus)
+    head = np.where(head_on_gpu, 1.0, 0.0)
     in_rest = {group: 1.0 - share for group, share in gpu_shares.items()}
     weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu) | in_rest}
     kv: dict[Location, Floats] = {Location.RAM: 1.0 - cached_on_gpu}
@@ -154,19 +157,18 @@ def _placed(
         Location.RAM: feeding + output_buffer(model.architecture, work)
     }
     if machine.gpus:
-        layer_bytes = model.layer_bytes
-        for group, layers_kept in gpu_shares.items():
-            layer_bytes = layer_bytes - (1.0 - layers_kept) * model.bytes_per_layer[group]
-        layer_bytes = layer_bytes + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
+        cached_bytes = cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
+        layer_bytes = _weights_with(model, gpu_shares) + cached_bytes
         working = gpu_buffer(model, machine, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
-        last = head * model.output + _beside(model, work)
-        for device, part in enumerate(over_gpus(machine, on_gpu, layer_bytes, last)):
-            there = {group: share * (part > 0) for group, share in gpu_shares.items()}
-            weights[Location.vram(device)] = {**all_of(part), **there}
-            kv[Location.vram(device)] = cached_on_gpu * (part > 0)
-            buffers[Location.vram(device)] = working
+        after_layers = head * model.output + _beside(model, work)
+        for device, part in enumerate(over_gpus(machine, on_gpu, layer_bytes, after_layers)):
+            card = Location.vram(device)
+            in_part = {group: share * (part > 0) for group, share in gpu_shares.items()}
+            weights[card] = {**all_of(part), **in_part}
+            kv[card] = cached_on_gpu * (part > 0)
+            buffers[card] = working
     for place, share in _last_memory(machine).items():
         buffers[place] = buffers[place] + share * _beside(model, work)
         if machine.gpus:
@@ -186,6 +188,16 @@ def _placed(
         load_mode=settings.load_mode,
         expert_cache=0.0 if settings.expert_cache is None else settings.expert_cache,
     )
+
+
+def _weights_with(model: Model, shares: Mapping[Group, Floats]) -> Floats:
+    """Weights of each layer with a share of some groups and all of the others, shape (..., layers)
+    [B].
+    """
+    layers = model.layer_bytes
+    for group, share in shares.items():
+        layers = layers - (1.0 - share) * model.bytes_per_layer[group]
+    return layers
 
 
 def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, Array]:
