@@ -114,7 +114,7 @@ def _placements(advice: Advice) -> tuple[BriefPlacement, ...]:
 
 
 def _level(advice: Advice) -> str:
-    """Judgement of the speed, or that the work of a known amount takes more than its time."""
+    """Judgement of the speed; of work of a known amount, whether it takes longer than its time."""
     demand = advice.case.demand
     if advice.best is not None and demand.counted and not demand.met_by(advice.options[0]):
         return OVERLOADED
@@ -145,7 +145,7 @@ def _place(best: Estimate) -> str:
 
 
 def run_line(estimates: Iterable[Estimate], best: Estimate) -> str:
-    """First command that runs a model: the shortest among programs that are as fast."""
+    """First command of the shortest lines that run a model, among programs that are as fast."""
     ready = [each for each in usable(estimates) if each.runtime.name == SHORTEST]
     alike = [each for each in ready if decode_tps(each) >= ALIKE * decode_tps(best)]
     for estimate in (*alike, best):
@@ -196,9 +196,7 @@ def _of_model(row: Runnable) -> BriefWay:
 
 
 def _bought(advice: Advice) -> BriefWay | None:
-    """Purchase that is named beside what is free, or that the verdict turns on; None where nothing
-    is worth comparing.
-    """
+    """Purchase in question, as a short record; None where nothing is worth comparing."""
     option = advice.in_question
     if advice.question.ownership.nothing:
         option = advice.choice.safe
@@ -225,7 +223,7 @@ def _pays(option: Option) -> str:
 
 
 def _online(advice: Advice, kind: OptionKind) -> BriefWay | None:
-    """Cheapest by the month of a kind that is paid by use."""
+    """Cheapest option by the month, of rents or of APIs."""
     able = [each for each in advice.options[1:] if each.kind is kind and each.monthly is not None]
     if not able:
         return None

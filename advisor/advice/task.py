@@ -140,7 +140,9 @@ class Task:
 
     @lazy
     def copying(self) -> Floats:
-        """Time of each turn to copy its conversation back, after other users had its slot [s]."""
+        """Time of each turn to copy its conversation back to the GPU, where another user had its
+        slot [s].
+        """
         gpus = self.machine.gpus
         disk = self.machine.disk
         work = self.turns.work
@@ -154,7 +156,7 @@ class Task:
 
     @lazy
     def rereading(self) -> Floats:
-        """Part of each turn's prompt time that goes to what was read or written before [s]."""
+        """Part of each turn's prompt time in which the model reads earlier text again [s]."""
         before = np.maximum(self.session.before, np.asarray(self.turns.work.cached))
         work = self.session.work(self.turns.work, before)
         whole = replace(self.turns, work=work, planned=None)

@@ -173,7 +173,7 @@ def way(text: str) -> ReferenceKind:
 
 
 def _is_path(text: str) -> bool:
-    """Whether a text is a path or file name; a missing file's name may be a known model's."""
+    """Whether a text is a path or the name of a file, and not the name of a known model."""
     if PATH_START.match(text):
         return not (ELSEWHERE.match(text) and is_named(text)) or _is_file(text)
     if not text.casefold().endswith((".gguf", ".json")):

@@ -134,8 +134,8 @@ class AgentSession:
     def middle(self, base: Workload) -> Workload:
         """Request of the middle turn, which represents a reply wherever a single one is needed.
 
-        What went before is cached in the share that is stated, else whole; of a first turn, what
-        is stated to be cached already.
+        Earlier turns are cached in the stated share, or whole without one; before a first turn,
+        only the tokens that are stated to be cached already.
         """
         turn = (self.turns_held - 1) // 2
         prompt = float(self.prompts[turn])

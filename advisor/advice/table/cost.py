@@ -204,7 +204,7 @@ class Use:
         )
 
     def hours_lost(self, speed: Speed) -> Array:
-        """Waiting in a month [h]; no more than the hours that its users have."""
+        """Waiting in a month, at most the hours that its users have [h]."""
         each = self.waits(speed.first_token, speed.decode)
         queued = speed.waiting
         queues = bool(queued) if isinstance(queued, float) else bool(np.any(queued))
@@ -297,7 +297,9 @@ class Use:
     def owned(
         self, draw: PowerDraw, speed: Speed | None, usd: Any = 0.0, tied_up: float = 0.0
     ) -> MonthlyCost:
-        """Monthly cost of an owned machine: power, what is bought, the value of what is kept."""
+        """Monthly cost of an owned machine: its power, a purchase spread over months, and its
+        resale value.
+        """
         idle, busy = self.power(draw, speed)
         return MonthlyCost(
             purchase=self.spread(usd),

@@ -595,7 +595,7 @@ def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Opt
 
 
 def _mildest(options: Sequence[Option], rows: Iterable[int]) -> list[int]:
-    """Places of the formats nearest to the present one, and of the best other change."""
+    """Indices of the formats that are nearest to the present one, and of the best other change."""
     ordered = sorted(rows, key=lambda at: options[at].decode)
     formats = [at for at in ordered if options[at].price.note.startswith(SOME_QUALITY)]
     others = [at for at in ordered if at not in formats]

@@ -77,7 +77,7 @@ def _in_larger_parts(question: Question, now: Speed | None, edits: Iterable[Edit
 
 
 def is_board(machine: Machine) -> bool:
-    """Whether a machine is a bare board itself, whose owner may want another."""
+    """Whether a machine is itself a bare board, whose owner may want another board."""
     kit = any("Jetson" in gpu.name for gpu in machine.gpus)
     return kit or power.BOARD.match(machine.host.name) is not None
 
@@ -165,7 +165,7 @@ ANEW = (OptionKind.MACHINE, OptionKind.RENT)
 
 
 def _together(question: Question, option: Option) -> tuple[Form, Machine]:
-    """Form and machine in which bought or rented cards stand."""
+    """Form and machine into which bought or rented cards go."""
     machine = option.machine or replace(timed_machines.cardless(), gpus=option.bought)
     if option.kind is OptionKind.RENT:
         return Form.SERVER, machine
@@ -173,7 +173,7 @@ def _together(question: Question, option: Option) -> tuple[Form, Machine]:
 
 
 def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
-    """Cards whose newest price is so old that what they cost now is not known."""
+    """Cards whose newest price is too old to tell today's."""
     if option.kind is OptionKind.RENT:
         return
     whole = (option.name,) if option.kind is OptionKind.MACHINE and not option.parts else ()
@@ -387,7 +387,7 @@ def _one_more(present: tuple[Gpu, ...], machine: Machine) -> bool:
 
 
 def _needless(machine: Machine, speed: Speed, faster: Iterable[tuple[Machine, Speed]]) -> bool:
-    """Whether fewer of the same cards are as fast."""
+    """Whether fewer cards of the same kind are as fast."""
     name = machine.gpus[0].name
     number = len(machine.gpus)
     return _alike(machine, name) and any(
@@ -550,7 +550,7 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
 
 
 def has_lapsed(question: Question, name: str) -> bool:
-    """Whether the price on record of a machine sold whole takes part in no advice any more."""
+    """Whether the price of a machine that is sold whole is too old for any advice."""
     row = prices.selling_price(name)
     typed = {typed for typed, _ in question.money.own_price}
     return tables.is_lapsed(row, question.today) and not typed & {name, row.gpu if row else ""}

@@ -295,8 +295,8 @@ class TimedCards(TimedStack):
 
     @lazy
     def holders(self) -> tuple[CardSpeed, ...]:
-        """Fewest cards of each kind that hold the whole model; one card that holds a part where
-        none do.
+        """Cards of each kind that hold the whole model, as few as possible; one card where no
+        number of them holds it.
         """
         fewest: dict[str, int] = {}
         for (name, _), at in self.stack.alike.items():

@@ -79,7 +79,7 @@ class HubRule:
 
 @cache
 def hub_rules() -> Mapping[str, HubRule]:
-    """Rules by architecture of the list."""
+    """Rules of families, by the name that the list has for an architecture."""
     rows = read(DATA / RULES, HubRule)
     return {name: row for row in rows for name in row.architectures.split()}
 
@@ -180,8 +180,8 @@ def listed(row: HubRow) -> Listed:
 
 
 def _alike(row: HubRow) -> HubRow | None:
-    """Repository of a family with a rule that has all sizes and experts of one of an unknown
-    family: the same layers under another name, most often beside an encoder of images.
+    """Repository with the sizes and experts of one of an unknown family, whose own family has a
+    rule: its layers have another name, most often beside an encoder of images.
     """
     return next(
         (

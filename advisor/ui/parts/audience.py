@@ -31,7 +31,7 @@ INSTEAD = (
 
 
 def start() -> None:
-    """Let who reaches the server decide what names open, for all of its threads.
+    """Set the permission of the server's names, for all of its threads, by who can reach it.
 
     Raises:
         InputError: a setting that is neither on nor off.
