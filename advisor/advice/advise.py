@@ -36,6 +36,7 @@ from advisor.advice.table.rules import counts_in
 from advisor.advice.table.timed_machines import VALUED, cardless
 from advisor.advice.words.phrases import title_of
 from advisor.advice.words.verdict import Advice, price_notes
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -229,11 +230,12 @@ def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
 
 def _read_by(money: MoneyInputs, session: AgentSession | None) -> MoneyInputs:
     """Money inputs with the reading speed for each answer: a person who follows several agents
-    reads each more slowly.
+    reads each more slowly, down to the least speed that can be stated.
     """
     if session is None:
         return money
-    return replace(money, reading_tps=money.reading_tps / session.agents)
+    least = INPUTS["reading_tps"].low or 0.0
+    return replace(money, reading_tps=max(least, money.reading_tps / session.agents))
 
 
 def _candidates(question: Question, case: Situation) -> "tuple[Candidate, ...]":

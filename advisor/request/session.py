@@ -75,7 +75,12 @@ class AgentSession:
         numbers = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
         INPUTS.check(numbers)
         INPUTS["cached_share"].check(self.kept)
-        INPUTS["context"].check(self.context)
+        most = INPUTS["context"].high or 0.0
+        if self.context > most:
+            raise InputError(
+                f"The conversation of a session grows to {self.context:,.0f} tokens; at most "
+                f"{most:,.0f} are counted. Lower --turns, --turn-tokens or --output."
+            )
         if self.cached > self.first:
             raise InputError(
                 f"cached is {self.cached:g}, more than the first prompt of {self.first:g} tokens; "

@@ -299,3 +299,10 @@ def test_the_verdict_says_what_the_whole_task_takes() -> None:
     kept = answer(replace(request, cached_share=1.0).nouns()).advice.summary.way
     assert "A task of 36 turns" in kept
     assert "reading again" not in kept
+
+
+@pytest.mark.parametrize("users", [61, 200])
+def test_a_session_of_many_agents_is_answered(users: int) -> None:
+    """The reading speed of each, 6 tokens/s over 61, was refused as one that somebody stated."""
+    request = Request(model=HYBRID, gpu="H100", ram_gb=256.0, session="swe-bench", users=users)
+    assert answer(request.nouns()).advice.task is not None

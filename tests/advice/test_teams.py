@@ -254,3 +254,11 @@ def test_an_api_for_a_team_says_for_how_many_answers_its_price_is() -> None:
 def test_hours_of_a_rent_are_said() -> None:
     advice = advice_for(model="Qwen3-32B", machine="rented A100 80GB")
     assert "rent for 1 hour a day is" in advice.summary.way
+
+
+def test_a_reading_speed_that_nobody_reaches_is_answered() -> None:
+    """As for batch jobs; 1.4 times that, with which the low end of a range is compared, was refused
+    as a speed for each user that somebody had stated.
+    """
+    advice = advice_for(model="gpt-oss-20b", gpu="RTX 4060", users=2, reading_tps=1e6)
+    assert advice.case.for_all is None

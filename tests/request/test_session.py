@@ -65,7 +65,7 @@ def test_without_a_shape_the_request_gives_prompt_and_reply() -> None:
         ({"slots": 2}, "--slots belongs to a session"),
         ({"spare_drive_gb": 2.0}, "--spare-drive-gb belongs to a session"),
         ({"session": "chess"}, "swe-bench"),
-        ({"turns": 9000, "turn_tokens": 900_000}, "Context"),
+        ({"turns": 9000, "turn_tokens": 900_000}, "conversation of a session grows"),
         ({"session": "swe-bench", "cached": 400, "prompt": 300}, "more than the first prompt"),
     ],
 )
@@ -153,3 +153,12 @@ def test_a_session_is_held_in_a_shorter_context_only_where_that_is_stated() -> N
     tiny = Request(model="m", session="coding-session", context=16384).nouns().session
     assert tiny is not None
     assert tiny.limit is None
+
+
+def test_a_conversation_that_is_too_long_names_what_makes_it_so() -> None:
+    """10,000 turns of 2,000 tokens and more are 20 million and more; the sentence named a context
+    that nobody had stated.
+    """
+    with pytest.raises(InputError, match="--turns, --turn-tokens or --output") as refused:
+        AgentSession(turns=10_000, first=512.0, added=2_000.0, reply=1.0)
+    assert "--context" not in str(refused.value)

@@ -136,8 +136,13 @@ class ServerLoad:
 
     @lazy
     def by_closed_form(self) -> int:
-        """Number of users whose mean time per token is short enough while all are answered at once;
+        """Number of users who all get the speed that is asked for while all are answered at once;
         0 if a prompt takes too long.
+        """
+        return self._served_at(self.request.served_tps)
+
+    def _served_at(self, least: float) -> int:
+        """Number of users whose mean time per token is that of a speed [tokens/s] at most.
 
         The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
         """
@@ -145,7 +150,7 @@ class ServerLoad:
             return 0
         users = np.arange(1.0, MOST_USERS + 1.0)
         times = self.server.time_per_token(users, self.lengths, self.asking)
-        fast = int(np.sum(times <= 1.0 / self.request.served_tps))
+        fast = int(np.sum(times <= 1.0 / least))
         return min(fast * self.copies, int(self.together))
 
     def users_up_to(self, most: int) -> int:
@@ -182,8 +187,7 @@ class ServerLoad:
             return 0
         least = self.request.user_tps or self.request.reading_tps
         slower = float(np.max(decode.value) / np.max(decode.low))
-        wish = replace(self.request, user_tps=least * slower)
-        return replace(self, request=wish).by_closed_form
+        return self._served_at(least * slower)
 
     def surely_up_to(self, most: int) -> int:
         """Largest number of users who are all served in time at the likely speed, and fast enough
