@@ -229,9 +229,10 @@ of a working day."""
 
 
 def thinks_as_stated(kept: Option, demand: Demand) -> bool:
-    """Whether purchases are judged with the thought that somebody states: in work of a known
-    amount, for a stated budget, and where one would wait for it all day; elsewhere thinking off is
-    free and comes first.
+    """Whether purchases are judged with the thinking that somebody states.
+
+    That is so for work of a known amount, for a stated budget, and where one would wait for the
+    thinking all day; elsewhere thinking off is free and comes first.
     """
     wants = demand.wants
     if not wants.states_thinking:

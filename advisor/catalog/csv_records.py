@@ -79,7 +79,7 @@ def _whole(line: str, lines: _Lines) -> str | None:
 
 
 def _is_open(record: str) -> bool:
-    """Whether a text ends in a quoted cell; quotes within other cells are letters."""
+    """Whether a text ends within a quoted cell; quotes inside other cells are text."""
     at = record.find(',"') + 1
     if record.startswith('"'):
         at = 0
@@ -93,7 +93,7 @@ def _is_open(record: str) -> bool:
 
 
 def _closed(record: str, at: int) -> int | None:
-    """Place behind the quote that closes a cell; None without one. Doubled ones are letters."""
+    """Index behind the quote that closes a cell; None without one. Doubled quotes are text."""
     while (quote := record.find('"', at)) >= 0:
         if not record.startswith('"', quote + 1):
             return quote + 1

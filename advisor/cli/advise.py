@@ -213,8 +213,8 @@ SHOWN_FROM = 0.2  # share of the best speed from which another engine than llama
 
 
 def _estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Placements that run as a table, fastest first, and in one line each how many are much slower
-    and how many do not run; those of llama.cpp always stand there.
+    """Lines on placements: those that run as a table, fastest first, with all of llama.cpp's; then
+    the numbers of much slower ones and of those that do not run.
     """
     runs = usable(estimates)
     if runs:
@@ -363,8 +363,8 @@ def _many_users_lines(answered: Answer) -> Iterator[str]:
 
 
 def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
-    """JSON record of many users, None where no runtime here queues requests; if wanted with waiting
-    times for several numbers of users, and the machines that serve all.
+    """JSON record of many users, with waiting times by number of users and the machines that serve
+    all, where wanted; None where no runtime queues requests.
     """
     advice = answered.advice
     request = answered.nouns.request

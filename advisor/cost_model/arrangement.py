@@ -215,8 +215,9 @@ def _numbers(cards: list[int]) -> list[int]:
 
 
 def _combinations(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[tuple[int, ...]]:
-    """All combinations of some cards of each kind but those that leave out a card which has at
-    least as much of everything as one that they use; few cards first.
+    """Combinations of cards of each kind, few cards first.
+
+    Left out is a combination without a card that has at least as much of everything as one in it.
     """
     first = [gpus[alike[0]] for alike in kinds]
     covered = [
@@ -237,8 +238,10 @@ def _combinations(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[t
 
 
 def _best_of_many(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[tuple[int, ...]]:
-    """Cards of each kind, the fastest and the largest of all and of each maker, whose cards alone
-    many engines take, in several numbers; where there are few kinds also all cards but one of each.
+    """Cards of one kind, or the fastest or largest ones of all or of a maker, in several numbers.
+
+    Many engines take the cards of one maker alone. Where there are few kinds, all cards but one of
+    each kind count too.
     """
     chosen: dict[tuple[int, ...], None] = {}
     for alike in kinds:

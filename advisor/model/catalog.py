@@ -36,8 +36,10 @@ def find_model(name: str) -> ArchitectureSpec:
 
 
 def repository(name: str) -> str:
-    """Repository of the unquantized checkpoint on Hugging Face; the name itself of a model of the
-    catalogue without one, and `Download.UNKNOWN` for other names that are no repository's.
+    """Repository of the unquantized checkpoint on Hugging Face.
+
+    It is the name itself for a catalogue's model without one, and `Download.UNKNOWN` for a name
+    that is no repository's.
     """
     row = model_rows().get(name)
     if row is None:
@@ -186,7 +188,9 @@ class Download:
     @staticmethod
     def of_ollama(model: Model) -> str:
         """Name that `ollama run` takes: that of Ollama's library, or a repository; empty where
-        neither is known, and for a file that its publisher had to divide, which Ollama refuses.
+        neither is known.
+
+        It is empty as well for a file in several parts, which Ollama refuses.
         """
         row = _row(model)
         if row is not None and _holds(row.ollama, model.format):

@@ -253,7 +253,7 @@ MOST_BYTES = 200_000_000  # most that is kept of all [B]
 
 
 def _keep(path: Path, body: bytes) -> None:
-    """Atomic write; a full or read-only disk only means that the answer is fetched again."""
+    """Write an answer atomically; a full or read-only disk only means a new fetch later."""
     try:
         if not path.exists():
             _make_room(len(body))

@@ -164,7 +164,9 @@ def _chosen(environment: Mapping[str, str], name: str, usual: list[Path]) -> lis
 
 
 def _ollama(kind: str, walk: Walk) -> Iterator[InstalledModel]:
-    """Manifests name the blob of their weights: manifests/host/namespace/model/tag [1]."""
+    """Models of Ollama, whose manifests name the blobs of weights:
+    manifests/host/namespace/model/tag [1].
+    """
     manifests = walk.root / "manifests"
     for path in walk.files(manifests):
         parts = path.relative_to(manifests).parts

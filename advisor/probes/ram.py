@@ -164,7 +164,7 @@ def _reading(
 
 
 def _cached(total: int, facts: host.HostFacts) -> str:
-    """Warning of buffers that caches may have served; empty for none."""
+    """Warning on buffers that caches may have served; empty without any."""
     if not facts.llc or total >= CACHES * facts.llc:
         return ""
     return (

@@ -168,8 +168,8 @@ def _counted(base: str, query: str) -> ServerReading | None:
 
 
 def _of_router(base: str, model: str) -> ServerReading:
-    """Figures of a model behind llama-server's router, whose pages are asked for by its name
-    (tools/server/README.md, "router mode"); raises ProbeError where none answers to it.
+    """Figures of a model behind llama-server's router, whose page is asked for by the model's name
+    (tools/server/README.md, "router mode"); ProbeError where none answers.
     """
     listed = _json(_fetched(f"{base}/models") or "").get("data")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []

@@ -253,8 +253,10 @@ def _row(entry: Entry, today: date) -> RenewedModelRow:
 
 
 def _beyond_config(repo: Repository, config: str, parameters: int) -> tuple[str, str]:
-    """Shapes of a model's tensors where its config.json does not tell its weights, and why it is
-    refused where they do not either; both empty where the config.json tells them.
+    """Shapes of a model's tensors, and the reason of a refusal; at most one of both is not empty.
+
+    Shapes are read where the config.json does not describe the weights; the model is refused where
+    they do not either.
     """
     try:
         described = describe(config, repo.identity)

@@ -107,8 +107,10 @@ class EarlyPage:
 
 @cache
 def _needed() -> "Mapping[str, Response]":
-    """Scripts that the first screen needs, by path. Streamlit opens each anew, in other threads:
-    together they took it 0.1 s of a core for every new visitor. Their names change with them.
+    """Scripts that the first screen needs, by path.
+
+    Streamlit opens each anew, in other threads: together they took it 0.1 s of a core for every new
+    visitor. Their names change with them.
     """
     from starlette.responses import Response
 
@@ -143,8 +145,10 @@ def _dressed(messages: "list[Message]", answer: bytes, titled: bytes) -> "list[M
 
 @cache
 def _early() -> tuple[dict[bytes, bytes], bytes]:
-    """Links by their file, and the beginning of the body: the sheet follows Streamlit's own. The
-    files come after what the page asks for by itself: behind them, its first calls waited 0.1 s.
+    """Links to scripts, and the beginning of the body, whose style sheet follows Streamlit's own.
+
+    The files come after what the page asks for by itself: behind them, its first calls waited 0.1
+    s.
     """
     link = '<link rel="modulepreload" fetchpriority="low" crossorigin href="./static/js/{}">'
     links = {name.encode(): link.format(name).encode() for name in _scripts()}

@@ -457,8 +457,10 @@ class Diagnosis:
         return math.log(float(speeds[int(self.of_prompt)].value) / float(self.speeds[1].value))
 
     def _nearer(self, speeds: Rates) -> bool:
-        """Whether no measured speed is both out of a degree's range and further off than before:
-        one that is beyond what a cause leaves possible strikes that cause out.
+        """Whether each measured speed lies in a degree's range, or is as near to its speed as to
+        the prediction.
+
+        A speed far beyond what a cause leaves possible excludes that cause.
         """
         after, before = map(self.measured.beside, (speeds, self.predicted))
         return all(

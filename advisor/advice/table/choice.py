@@ -383,8 +383,8 @@ def larger(kept: Option) -> str:
 
 
 def free_change(options: Sequence[Option]) -> Option | None:
-    """Fastest change that costs neither money nor quality and is notably faster, or begins sooner
-    where the first word is late, and that people reported; None for none.
+    """Fastest reported change without cost or loss that is notably faster, or begins sooner where
+    the first word is late; None without one.
     """
     kept = options[0]
     now = kept.decode

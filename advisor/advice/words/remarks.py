@@ -1,5 +1,5 @@
-"""Sentences beside a verdict: what is free before a purchase, where the model lies before and after
-it, the limits that it keeps, cards that stand idle, and a cheaper purchase with a drawback.
+"""Sentences beside a verdict: on free settings, on the place of the model before and after a
+purchase, on limits, on idle cards and on cheaper purchases with a drawback.
 """
 
 from collections.abc import Iterator
@@ -107,8 +107,10 @@ LiveCodeBench, 92.8 and 93.8 in Arena-Hard (https://arxiv.org/abs/2505.09388, ta
 
 
 def _on_thinking(advice: Comparison, way: str) -> Iterator[str]:
-    """Thinking off, where the second line does not name it, and what it costs; a setting that makes
-    thinking shorter, where the model always thinks and one waits for it.
+    """Sentences on thinking off and what it costs, where the second line does not name it.
+
+    For a model that always thinks: on the setting that makes its thinking shorter, where one waits
+    for it.
     """
     kept = advice.options[0]
     stopped = advice.case.stopped

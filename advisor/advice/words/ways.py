@@ -100,8 +100,8 @@ def _nothing_bought(advice: Comparison) -> list[str]:
 
 
 def _saves_thinking(advice: Comparison, stopped: Option) -> bool:
-    """Whether thinking off is worth a word where everything stays: where answers come notably
-    sooner, and where somebody states that it thinks, one waits for that.
+    """Whether thinking off is named where nothing is bought: answers come notably sooner, and with
+    stated thinking one waits for it.
     """
     kept = advice.options[0]
     waits = kept.thinking_seconds >= LATE or not advice.case.demand.wants.states_thinking

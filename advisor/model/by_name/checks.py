@@ -177,8 +177,10 @@ def longer_context(text: str, model: Named) -> Named:
 
 
 def _context_of_later(text: str, row: KnownRow) -> int:
-    """Context of a variant that the catalogue has as another name of its model, by its maker's own
-    repository: `Qwen3-4B-Instruct-2507` of `Qwen/Qwen3-4B`; 0 for any other name [tokens].
+    """Context of a variant that is another name of a catalogue's model, from its maker's repository
+    [tokens].
+
+    `Qwen3-4B-Instruct-2507` is such a name of `Qwen/Qwen3-4B`; it is 0 for other names.
     """
     if not isinstance(row, ArchitectureSpec):
         return 0

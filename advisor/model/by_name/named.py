@@ -330,8 +330,10 @@ TUNED = frozenset({"it", "instruct", "chat"})
 
 
 def weights_of(text: str, row: KnownRow) -> str:
-    """Name under which the weights that a name means are published, the name itself where no list
-    has them; empty for the weights of the model with these layers.
+    """Name under which the weights of a name are published; empty where they are those of the model
+    itself.
+
+    It is the name itself where no list has such weights.
     """
     tag = names.ollama_tag(text)
     meaning = names.take_apart(tag.full if tag else text).weight_words
@@ -343,8 +345,11 @@ def weights_of(text: str, row: KnownRow) -> str:
 
 
 def _closest_weights(meaning: frozenset[str], row: KnownRow) -> str:
-    """Name of listed weights of the same layers that has all these words and fewest others, dates
-    counting less: tuned ones first, then the maker's, then the newest; empty without any.
+    """Name of listed weights of the same layers with all of some words and fewest others; empty
+    without any.
+
+    Of equally close ones tuned weights come first, then the maker's, then the newest; dates count
+    less than words.
     """
     able = [
         name

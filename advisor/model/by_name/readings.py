@@ -166,8 +166,9 @@ def _of_size_and_words(name: ModelName) -> KnownRow | None:
 
 
 def _of_experts_label(name: ModelName) -> KnownRow | None:
-    """The model of a name with llama.cpp's label of experts, `DeepSeek-R1-256x21B`; None without
-    one. The label states the number of experts, and one of them with what every token uses.
+    """Model of a name with llama.cpp's label of experts, `DeepSeek-R1-256x21B`; None without one.
+
+    The label states the number of experts, and the size of one with what every token uses.
     """
     labels = [token for token in name.shape if EXPERTS.fullmatch(token)]
     if len(labels) != 1:
@@ -220,7 +221,7 @@ def _of_printed_size(name: ModelName) -> KnownRow | None:
 
 
 def _stated(tokens: Iterable[str]) -> float | None:
-    """The only total that words state [weights]; None for none or several."""
+    """Only total that the words of a name state [weights]; None for none or several."""
     counts = (weights(token) for token in tokens if token[0].isdigit() and "x" not in token)
     totals = [total for total in counts if total is not None]
     if len(totals) == 1:
@@ -229,7 +230,7 @@ def _stated(tokens: Iterable[str]) -> float | None:
 
 
 def _weighs(row: KnownRow, tokens: Iterable[str]) -> bool:
-    """A model has the stated weights, and about the stated active ones."""
+    """Whether a model has the stated weights, and about the stated active ones."""
     total = _stated(tokens)
     built = _built(row)
     if total is None or built is None:
@@ -307,8 +308,8 @@ def _sizes_and_words(tokens: Sequence[str]) -> tuple[frozenset[str], str]:
 
 
 def _is_cut_short(name: ModelName, known: str, before: str, behind: str) -> bool:
-    """Whether the words of a known model are a part of a longer word in a name, as "llama" of
-    "llama 5 70b", whose version stands behind it, or a letter of "ai 21 k 2".
+    """Whether the words of a known model are only a part of a name's: "llama" of "llama 5 70b",
+    whose version follows, or a single letter of "ai 21 k 2".
     """
     family, _, rest = known.partition(" ")
     if not family.isalpha() or not (rest or has_size(name.shape)):

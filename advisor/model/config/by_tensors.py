@@ -448,8 +448,8 @@ SHARED_KEY = "attn_kv"  # a projection whose output is key and value of all head
 
 
 def _compressed_cache(config: Config, layer: int, roles: Mapping[str, Tensor]) -> LayerCache:
-    """Cache of one key for all heads: an entry for each of the stated tokens behind a window, with
-    an index key where the layer has an index, as DeepSeek-V4's.
+    """Cache with one key for all heads, compressed behind a window, as DeepSeek-V4's; with index
+    keys where the layer has an index.
     """
     listed = config.numbers("compress_ratios")
     compresses = any("compressor" in role and "index" not in role for role in roles)

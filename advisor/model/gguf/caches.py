@@ -118,7 +118,7 @@ def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
 
 
 def _attends(has: frozenset[str]) -> bool:
-    """A layer looks back at keys; linear attention has the same names for its projections."""
+    """Whether a layer attends to keys; linear attention has the same names for its projections."""
     return bool(has & LOOKS_BACK) and not has & DELTA_NET and "ssm_conv1d_q" not in has
 
 
@@ -246,7 +246,7 @@ def _with_ranks(lengths: tuple[int, ...], ranks: tuple[int, ...]) -> tuple[int, 
 
 
 def _keeps_latent(keys: Keys) -> bool:
-    """The conversion is one that llama.cpp keeps a latent cache for."""
+    """Whether the file is of a conversion that llama.cpp keeps a latent cache for."""
     sizes = ("attention.key_length_mla", "attention.value_length_mla")
     return all(keys.number(size, 0) for size in sizes)
 

@@ -60,8 +60,10 @@ def traits_of(name: str, header: Header) -> GgufArchitecture:
 
 
 def _by_keys(name: str, header: Header) -> GgufArchitecture:
-    """What the keys of a file tell of an architecture that nobody described: latent attention by
-    its rank, windows where their layers are listed. Layers without attention may be of any kind.
+    """Description of an unknown architecture by the keys of its file.
+
+    Latent attention is told by its rank, windows by the list of their layers; layers without
+    attention may be of any kind.
     """
     rank = header.values.get(f"{name}.attention.kv_lora_rank")
     listed = header.values.get(f"{name}.attention.sliding_window_pattern")

@@ -121,7 +121,7 @@ def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
 
 
 def _kept(tensor: Tensor) -> bool:
-    """llama.cpp keeps vectors and routers in 32-bit floats."""
+    """Whether llama.cpp keeps a tensor in 32-bit floats, as vectors and routers."""
     return tensor.rows == 1 or tensor.group is Group.ROUTER
 
 

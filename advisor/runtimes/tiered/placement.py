@@ -206,8 +206,9 @@ def in_ram(
 
 
 def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
-    """RAM for experts after engine and system, as a share of the size of all experts; none in a
-    memory that GPU and processor share, where the GPU's cache has all of it.
+    """RAM for experts beside engine and system, as a share of the size of all experts.
+
+    It is 0 in memory that GPU and processor share: the GPU's cache has all of it there.
     """
     if machine.unified and engine.uses_gpus(machine):
         return np.zeros(())
