@@ -134,7 +134,7 @@ def advise(
     case = replace(
         case,
         sale=None if other else sale_of(question, case.kept),
-        agents=setting_for_agents(task, case.kept),
+        agents=setting_for_agents(task, case.options),
     )
     case = completed(case, question, conditions, every_option, None if other else best)
     decision = decision_of(case)

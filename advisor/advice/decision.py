@@ -196,6 +196,14 @@ def _served(case: Situation) -> Option | None:
     return min(near, key=lambda each: (each.machines, _usd_a_month(each)), default=None)
 
 
+def _kept_for_agents(case: Situation) -> Option | None:
+    """A free setting that loses nothing and shortens a task of agents most: what the server keeps
+    of their conversations.
+    """
+    option = case.agents
+    return option if option is not None and not option.loss else None
+
+
 UNDONE = 1.25
 """Gain from which a stated setting is to be left to the engine before anything is bought; smaller
 ones are within what predictions err."""
@@ -365,6 +373,7 @@ RULES = (
     Rule("served by a setting", _served_by_setting),
     Rule("serves all", _served),
     Rule(UNDONE_SETTING, _undone),
+    Rule("cache of agents", _kept_for_agents),
     Rule("hours saved", _hours_saved),
     Rule("stop thinking", _thoughtless),
     Rule("free setting", _free),

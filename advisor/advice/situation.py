@@ -15,6 +15,7 @@ from advisor.advice.judgement import Judgement, judgement
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
+    AS_GOOD,
     BOUGHT,
     FASTER,
     NOTABLE,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 WORTH_TRYING = 1.25
 """Factor on the time of an answer from which a free setting is worth a word where one waits."""
-AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
 IDLE_USD = 10.0  # power of a month while nobody asks from which it is worth a word [USD]
 MOSTLY_IDLE = 3.0  # hours that a machine is on over those that it answers, from which it is idle
 STOPS_THINKING = "thinking off"  # name of that free setting
@@ -291,13 +291,24 @@ def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
     return replace(choice, safe=safe, reason=thinking.reason)
 
 
-def setting_for_agents(task: "Task | None", kept: Option) -> Option | None:
+def setting_for_agents(task: "Task | None", options_found: Sequence[Option]) -> Option | None:
     """Free setting that shortens a task of agents most; None where none shortens it by much."""
     best = None if task is None else task.notable
     if best is None:
         return None
+    kept, *others = options_found
+    for option in others:
+        if option.is_free_setting and option.name == best.edit.words:
+            return option
     price = Price(note=best.edit.cost)
-    return replace(kept, kind=OptionKind.CHANGE, name=best.edit.words, price=price, loss=0.0)
+    return replace(
+        kept,
+        kind=OptionKind.CHANGE,
+        name=best.edit.words,
+        price=price,
+        speed=best.speed or kept.speed,
+        loss=best.lost,
+    )
 
 
 def sale_of(question: Question, kept: Option) -> Option | None:

@@ -9,15 +9,18 @@
 All turns are one estimate on arrays. What a server keeps is in data/runtimes/prefix_caches.csv.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from advisor.advice.edits.changes import LAST_RESORTS, SAME_TEXT, changes_of
+from advisor.advice.edits.changes import LAST_RESORTS, SAME_TEXT, SOME_QUALITY, changes_of
 from advisor.advice.edits.edit import Edit, placements
-from advisor.advice.table.choice import NOTABLE
+from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.choice import AS_GOOD, NOTABLE
+from advisor.advice.table.option import FREE
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Location, Tier
@@ -95,6 +98,24 @@ class Saved:
 
     edit: Edit
     seconds: float  # of the task, less than now [s]
+    then: "Task"  # task after it
+
+    @property
+    def speed(self) -> Speed | None:
+        """Speed of a middle turn after it."""
+        turns = self.then.turns
+        return speed_of(turns.again(work=self.then.session.middle(turns.work)))
+
+    @property
+    def lost(self) -> float:
+        """What its format loses [nats]; infinite where that is more than people accept, or where
+        the agent is shown less.
+        """
+        cost = self.edit.cost
+        if self.edit.loss is not None:
+            return self.edit.loss
+        loses = cost in (FREE, BY_THE_AGENT) or cost.startswith(SOME_QUALITY)
+        return math.inf if loses else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,27 +227,34 @@ class Task:
         return float(np.sum(self.rereading)) * self.rounds / self.seconds
 
     @lazy
+    def every_save(self) -> tuple[Saved, ...]:
+        """Settings that cost no money, with what each saves."""
+        return tuple(
+            Saved(edit=edit, seconds=self.seconds - after.seconds, then=after)
+            for edit, after in _after_each(self)
+        )
+
+    @lazy
     def saves(self) -> tuple[Saved, ...]:
         """Settings that save most time and cost no money, at most `MOST_SAVES`.
 
         Of several of a kind, such as formats, it is the one that saves most.
         """
-        every = [
-            Saved(edit=edit, seconds=self.seconds - after.seconds)
-            for edit, after in _after_each(self)
-        ]
         least = LEAST_SAVED * self.seconds
-        most = sorted((each for each in every if each.seconds >= least), key=lambda it: it.seconds)
+        able = (each for each in self.every_save if each.seconds >= least)
+        most = sorted(able, key=lambda it: it.seconds)
         named = {"format" if each.edit.of_format else each.edit.words: each for each in most}
         return tuple(sorted(named.values(), key=lambda it: -it.seconds)[:MOST_SAVES])
 
     @property
     def notable(self) -> Saved | None:
-        """Setting that shortens the task most; None where none shortens it by much."""
-        best = next(iter(self.saves), None)
-        if best is None or self.seconds < NOTABLE * self.after(best):
-            return None
-        return best
+        """Setting that shortens the task most, or of those that are nearly as good the one that
+        loses least; None where none shortens it by much.
+        """
+        able = [each for each in self.every_save if self.seconds >= NOTABLE * self.after(each)]
+        least = min(map(self.after, able), default=0.0)
+        near = [each for each in able if self.after(each) <= AS_GOOD * least]
+        return min(near, key=lambda each: (each.lost, self.after(each)), default=None)
 
     def after(self, saved: Saved) -> float:
         """Time of the task with a setting [s]."""
@@ -378,6 +406,7 @@ def _after_each(now: Task) -> Iterator[tuple[Edit, Task]]:
             yield edit, after
 
 
+BY_THE_AGENT = "free, by your agent's settings"  # cost of what the agent then reads less of
 SESSION = "session"  # field of an edit that changes the session itself
 
 
@@ -391,6 +420,7 @@ def _of_session(now: Task) -> Iterator[Edit]:
             cost="free, if the memory holds them",
             changes={SESSION: replace(session, slots=None)},
         )
+        yield from _in_smaller_slots(now)
     held = replace(session, spare=_in_ram(now, Tier.RAM), drive=_waiting(now))
     if now.evicted and (waits := _where_they_wait(replace(now, session=held))):
         if waits is Tier.RAM:
@@ -405,7 +435,7 @@ def _of_session(now: Task) -> Iterator[Edit]:
     if session.kept is None and keeps.setting and keeps.kept < 1.0:
         yield Edit(
             words=f"the prefix kept: {keeps.setting}",
-            cost="free",
+            cost=SAME_TEXT,
             changes={SESSION: replace(session, kept=1.0)},
         )
     if session.kept is not None and session.kept < keeps.kept:
@@ -417,8 +447,24 @@ def _of_session(now: Task) -> Iterator[Edit]:
     if session.added >= 2.0:
         yield Edit(
             words=f"results of tools half as long, {number(session.added / 2)} tokens a turn",
-            cost="free, by your agent's settings",
+            cost=BY_THE_AGENT,
             changes={SESSION: replace(session, added=session.added / 2)},
+        )
+
+
+def _in_smaller_slots(now: Task) -> Iterator[Edit]:
+    """A slot for each agent, with a smaller cache so that the memory holds more of them."""
+    kind = now.turns.runtime.quantized_kv_type
+    if kind and now.turns.work.kv_type in ("f16", "bf16", "f32"):
+        session = now.session
+        work = session.middle(now.turns.work)
+        yield Edit(
+            words=f"one slot for each of the {session.agents:g} agents, KV cache in {kind}",
+            cost="free, if the memory holds them",
+            changes={
+                SESSION: replace(session, slots=None),
+                "work": replace(work, kv_type=kind),
+            },
         )
 
 

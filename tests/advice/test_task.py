@@ -18,6 +18,7 @@ from advisor.advice.task import (
     sentences,
     task_of,
 )
+from advisor.advice.words.phrases import duration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Location, PlacementStrategy, Tier
 from advisor.formatting import percent
@@ -163,8 +164,9 @@ def test_agents_beyond_the_slots_wait_and_evict_one_another() -> None:
     assert three.evicted
     assert three.seconds == pytest.approx(3 * _task(estimate, kept=0.0).seconds)
     assert not alone.evicted
-    best = three.saves[0]
-    assert best.edit.words.startswith("one slot for each of the 3 agents")
+    assert three.saves[0].edit.words.startswith("one slot for each of the 3 agents")
+    slots = "one slot for each of the 3 agents"
+    (best,) = (each for each in three.every_save if each.edit.words == slots)
     after = _task(estimate, agents=3, slots=None)
     assert best.seconds == pytest.approx(three.seconds - after.seconds)
 
@@ -306,3 +308,37 @@ def test_a_session_of_many_agents_is_answered(users: int) -> None:
     """The reading speed of each, 6 tokens/s over 61, was refused as one that somebody stated."""
     request = Request(model=HYBRID, gpu="H100", ram_gb=256.0, session="swe-bench", users=users)
     assert answer(request.nouns()).advice.task is not None
+
+
+AGENTS = {"machine": "RTX 3090, Ryzen 9 5950X, 64 GB DDR5", "session": "coding-session"}
+
+
+def test_a_setting_that_shortens_a_task_is_decided_and_named_alike() -> None:
+    asks = {"model": "Qwen3-Coder-30B-A3B", "machine": "RTX 3090, Ryzen 7 5800X, 64 GB DDR4"}
+    advice = answer(Request(**(AGENTS | asks)).nouns()).advice
+    assert advice.task is not None
+    best = advice.task.notable
+    assert best is not None
+    assert advice.choice.safe is not None
+    assert advice.choice.safe.name == best.edit.words
+    assert f"a task in {duration(advice.task.after(best))}" in advice.summary.way
+    # of settings within half again of the shortest task it loses least
+    least = min(map(advice.task.after, advice.task.every_save))
+    near = [each for each in advice.task.every_save if advice.task.after(each) <= 1.5 * least]
+    assert best.lost == min(each.lost for each in near)
+
+
+def test_a_prefix_cache_comes_before_a_card() -> None:
+    advice = answer(Request(**AGENTS, model="gpt-oss-20b", cached_share=0.0).nouns()).advice
+    assert advice.choice.safe is not None
+    assert advice.choice.safe.is_free_setting
+    assert "prefix cache on" in advice.choice.safe.name
+
+
+def test_four_agents_get_a_slot_each_in_a_smaller_cache() -> None:
+    request = Request(**AGENTS, model="gpt-oss-20b", users=4, slots=1)
+    advice = answer(request.nouns()).advice
+    assert advice.task is not None
+    assert advice.task.rounds == 4
+    assert advice.choice.safe is not None
+    assert advice.choice.safe.name.startswith("one slot for each of the 4 agents")

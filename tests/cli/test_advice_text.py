@@ -32,11 +32,11 @@ def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> Non
 
 @pytest.mark.parametrize(
     # 42.5 GB x 1.15 are 45.5 GiB, of which the card holds 8: 64 GB are the next size that kits with
-    # a price add up to: two of 32 GB DDR4 at 235 USD, or one of 64 GB DDR5 at 900
+    # a price add up to: two modules of 32 GB DDR4 at 1.4 x 160 USD, or of DDR5 at 900
     ("cpu", "price"),
     [
-        ("Ryzen 7 5800X", ": 2x 32 GB DDR4 kit $470"),
-        ("Ryzen 7 7700", ": 64 GB DDR5 kit $900"),
+        ("Ryzen 7 5800X", ": 64 GB DDR4 kit (2x 32 GB) $450"),
+        ("Ryzen 7 7700", ": 64 GB DDR5 kit (2x 32 GB) $900"),
     ],
 )
 def test_memory_is_priced_in_kits_of_the_processors_generation(capsys, cpu, price) -> None:

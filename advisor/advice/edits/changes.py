@@ -17,7 +17,7 @@ from advisor.advice.edits.in_tiers import engine_in_tiers
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Draft, Workload
@@ -31,7 +31,8 @@ from advisor.machine.shared_memory import raised
 from advisor.model import catalog
 from advisor.model.formats import Format
 from advisor.model.model import Model
-from advisor.runtimes.compare import decode_tps
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import as_run, decode_tps
 from advisor.units import GIB, KIB, MIB, number
 
 SMALLER_FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
@@ -109,7 +110,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     yield from engine_in_tiers(machine, best)
     yield from _feed_forward(best)
     yield from _micro_batch(work, best)
-    yield from _faster_memory(machine, best)
+    yield from _faster_memory(model, machine, best)
     yield from _faster_link(machine, best)
     yield from _other_read_ahead(machine, best)
     if machine.gpus:
@@ -374,12 +375,14 @@ def _micro_batch(work: Workload, best: Estimate) -> Edits:
         )
 
 
-def _faster_memory(machine: Machine, best: Estimate) -> Edits:
+def _faster_memory(model: Model, machine: Machine, best: Estimate) -> Edits:
     fixed = machine.unified or memory_generation(machine.host.name).startswith("LP")
     if best.bottleneck == Route.IN_PLACE.limit and not fixed:
         faster = scaled(machine, "host.bandwidth", FASTER_RAM)
         yield _on(faster, "RAM 25 % faster", YOUR_PRICE, part=FAST_RAM)
     if best.strategy is not PlacementStrategy.NVME_OFFLOAD:
+        if not (fixed or best.runtime.computes_in_ram) and best.again().tight:
+            yield from _computed_in_ram(model, machine, best)
         return
     roomier = None if fixed else _with_enough_memory(machine, best)
     if roomier is not None:
@@ -392,6 +395,27 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
         if machine.disk.mapped is not None:
             striped = scaled(striped, "disk.mapped", 2.0)
         yield _on(striped, "a second drive, striped with the first", YOUR_PRICE, part="drive")
+
+
+def _computed_in_ram(model: Model, machine: Machine, best: Estimate) -> Edits:
+    """RAM that holds a model for llama.cpp, where it is so tight that an engine runs it which
+    copies its weights to the GPU for each token.
+    """
+    with suppress(Refusal):
+        loaded = as_run(model, LLAMA_CPP, machine)
+        settings = Settings()
+        roomier = _with_enough_memory(
+            machine, replace(best, model=loaded, runtime=LLAMA_CPP, settings=settings)
+        )
+        if roomier is not None:
+            size = float(roomier.host.memory.value)
+            yield Edit(
+                words=f"{size / GIB:,.0f} GB of RAM (to hold what the GPU does not, in llama.cpp)",
+                cost=YOUR_PRICE,
+                changes={"machine": roomier, "runtime": LLAMA_CPP, "settings": settings},
+                part="ram",
+                ram=size,
+            )
 
 
 RAM_SIZES = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)

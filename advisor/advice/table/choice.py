@@ -23,6 +23,7 @@ from advisor.units import number
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
 NOTABLE = 1.5  # factor from which a free change, or a purchase that does not pay, is worth a word
+AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
 FEW_HOURS = 5.0
 """Waiting that each user saves in a month from which who can read along buys something [h]: ten
 minutes of each day."""

@@ -294,20 +294,27 @@ others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
 """
 
 
+TWO_SLOTS = (Form.LAPTOP, Form.MINI, Form.SLIM, Form.HANDHELD)
+"""Forms whose boards have two slots for memory at most, so that one kit of two modules is all that
+they take; assumed."""
 USUAL_MEMORY = "DDR5"  # generation of memory of a processor that the catalogue does not know
 
 
 def ram_price(question: Question, size: float) -> Price:
     """RAM of a size in kits on record for the processor's generation of memory: the largest, and
-    for the rest the smallest that holds it [B].
+    for the rest the smallest that holds it; one kit where the board has two slots [B].
     """
-    if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
+    form = question.ownership.form
+    if form is not Form.SERVER and size > MOST_DESKTOP_RAM:
         return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
     generation = memory_generation(question.machine.host.name) or USUAL_MEMORY
     kits = [row for row in power.host_part_rows() if row.part == "ram" and generation in row.name]
     if not kits:
         return Price(usd=None, note=f"no price of {generation} on record")
     largest = kits[-1]
+    if form in TWO_SLOTS and size > largest.size * GIB:
+        most = f"more than two modules on record hold, {largest.size:g} GB"
+        return Price(usd=None, note=f"{most}, and the board of such a machine has two slots")
     whole, rest = divmod(math.ceil(size / GIB), int(largest.size))
     last = next((kit for kit in kits if kit.size >= rest), largest)
     if rest and last is largest:

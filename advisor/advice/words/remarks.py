@@ -9,7 +9,7 @@ from advisor.advice.prices.price import used_value
 from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import LATE, Crowd
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.words.phrases import (
     briefly,
     duration,
@@ -33,6 +33,7 @@ def remarks(advice: Comparison, way: str) -> Iterator[str]:
     """Sentences beside a verdict whose second line says a way out; most verdicts have none."""
     yield from _before_a_purchase(advice)
     yield from _on_thinking(advice, way)
+    yield from _slots(advice)
     yield from _idle(advice)
     yield from _with_a_drawback(advice)
 
@@ -128,6 +129,22 @@ def _on_thinking(advice: Comparison, way: str) -> Iterator[str]:
         yield f"Free: {row.shorter} makes its thinking shorter."
 
 
+SLOTS_OF = {"ollama": "OLLAMA_NUM_PARALLEL={}", "llama.cpp": "-np {}"}
+"""Setting of the number of answers at once, by runtime: Ollama has one where it is open
+(https://docs.ollama.com/faq, 2026-08-21), llama-server a few (tools/server/README.md)."""
+
+
+def _slots(advice: Comparison) -> Iterator[str]:
+    """Setting with which a team's users are answered at once in the present machine's engine."""
+    best = advice.best
+    if best is None or advice.elsewhere or advice.case.demand.crowd is not Crowd.TEAM:
+        return
+    setting = SLOTS_OF.get(best.runtime.key)
+    if setting is not None and not float(best.waiting):
+        slots = setting.format(f"{float(best.work.users):.0f}")
+        yield f"Free: {slots} is a slot for each user; with fewer slots they wait for one another."
+
+
 def _beside_what_is_free(advice: Comparison) -> Iterator[str]:
     """A purchase that is named beside a decision that costs nothing."""
     option = advice.decision.within
@@ -167,7 +184,7 @@ def _of_purchase(advice: Comparison) -> Iterator[str]:
     told = [_placed(advice, option)]
     if bought is not None:
         first = _first_word(advice, bought)
-        told += [first, _in_parts(advice, bought), _parts(bought)]
+        told += [first, _in_parts(advice, bought), _parts(advice.question, bought)]
         told.append(in_case(advice.question.ownership.form, bought))
         told.append(_limits(advice, bought))
     sentences = " ".join(filter(None, told))
@@ -275,10 +292,12 @@ def in_case(form: Form, option: Option) -> str:
 LONG_FIRST = 5.0  # wait for the first word from which a purchase's is named beside it [s]
 
 
-def _parts(option: Option) -> str:
-    """Parts beside cards that the price of a purchase holds."""
+def _parts(question: Question, option: Option) -> str:
+    """Parts that the price of a purchase holds beside cards, and what leaves for them."""
     if option.kind is OptionKind.CHANGE:
-        return f"Bought: {option.price.note.partition(' $')[0]}, in place of the present modules."
+        present = f"{float(question.machine.host.memory.value) / GIB:,.0f} GB"
+        bought = option.price.note.partition(" $")[0]
+        return f"Bought: {bought}, in place of the present modules of {present}."
     if option.kind is OptionKind.MACHINE:
         return "Its price is of the whole PC." if option.parts else ""
     names = [

@@ -161,7 +161,11 @@ def verdict(advice: Comparison) -> VerdictText:
         gives = _kept(level, kept)
     else:
         gives = _gives(level, advice)
-    ways = faster_runtime(advice) or ways_out(advice, speed.decode if speed else 0.0)
+    ways = ways_out(advice, speed.decode if speed else 0.0)
+    if elsewhere := faster_runtime(advice):
+        acts = advice.decision.option is not None or advice.decision.model is not None
+        both = [f"{first} {way}" for first in reversed(elsewhere) for way in ways] if acts else []
+        ways = [*both, *elsewhere]
     answers = f"{number(money.replies_per_day)} answers a day, "
     if money.thinking_tokens:
         answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "

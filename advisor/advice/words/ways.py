@@ -116,6 +116,8 @@ def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
     if advice.case.demand.counted or any(SAME_MODEL in way for way in ways):
         return []
     decided = advice.decision.option
+    if decided is not None and decided is advice.case.agents:
+        return []  # the line has room for what the task takes
     now = advice.options[0].decode
     if decided is not None and decided.is_free_setting:
         now = max(now, decided.decode)
@@ -501,18 +503,16 @@ def _free(advice: Comparison, option: Option) -> list[str]:
         *_also_free(advice, option),
     ]
     both = (f"{way} {words}" for words in beside for way in (free, shorter))
-    return [*_task_after(advice), *both, free, shorter]
+    return [*_task_after(advice, option), *both, free, shorter]
 
 
-def _task_after(advice: Comparison) -> list[str]:
-    """Words on an agent's task after the free setting that saves most of it; empty where none saves
-    much.
-    """
+def _task_after(advice: Comparison, option: Option) -> list[str]:
+    """A task of an agent after a free setting, where it is the one that saves most of it."""
     task = advice.task
     best = None if task is None else task.notable
-    if task is None or best is None:
+    if task is None or best is None or best.edit.words != option.name:
         return []
-    return [f"Free: {briefly(best.edit.words)}, a task in {duration(task.after(best))}."]
+    return [f"Free: {briefly(option.name)}, a task in {duration(task.after(best))}."]
 
 
 def _also_free(advice: Comparison, option: Option) -> list[str]:

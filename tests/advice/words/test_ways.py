@@ -31,6 +31,23 @@ def test_what_a_budget_buys_stands_beside_a_free_setting() -> None:
     assert "Within $700: RTX" in advice.verdict
 
 
+def test_a_faster_engine_is_named_beside_what_is_decided() -> None:
+    advice = advised(
+        machine="RTX 3060 12GB, 32 GB DDR4", model="Qwen3-14B", users=4, runtime="ollama"
+    )
+    assert advice.choice.safe is not None
+    assert advice.choice.safe.name == "thinking off"
+    assert re.search(r"\w+ would give [\d.]+ here\. Free: thinking off", advice.summary.way)
+
+
+def test_a_team_is_told_the_slots_that_it_is_counted_with() -> None:
+    asks = {"machine": "RTX 3090, 64 GB DDR5", "model": "Qwen3-14B", "think": "off", "users": 4}
+    assert "Free: OLLAMA_NUM_PARALLEL=4" in advised(**asks, runtime="ollama").verdict
+    assert "Free: -np 4" in advised(**asks, runtime="llama.cpp").verdict
+    alone = advised(**(asks | {"users": 1}), runtime="ollama")
+    assert "OLLAMA_NUM_PARALLEL" not in alone.verdict
+
+
 def test_a_card_that_stands_idle_is_left_out_switched_off_or_sold() -> None:
     # 12 GB of gpt-oss-20b lie in the 24 GB of the faster card
     advice = advised(machine="RTX 3090 + P40, Ryzen 7 3700X, 32 GB DDR4", model="gpt-oss-20b")
