@@ -411,12 +411,12 @@ def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
     for rule in rules:
         taken = rule.decide(case)
         if isinstance(taken, Option):
-            return Decision(rule=rule.name, option=taken, beside=_beside(case, taken))
+            return Decision(rule=rule.name, option=taken, beside=_api_beside_rent(case, taken))
         if isinstance(taken, Runnable):
             return Decision(rule=rule.name, model=taken)
         if taken:
-            return Decision(rule=rule.name, beside=_beside(case, None))
-    return Decision(rule=KEEP, beside=_beside(case, None))
+            return Decision(rule=rule.name, beside=_api_beside_rent(case, None))
+    return Decision(rule=KEEP, beside=_api_beside_rent(case, None))
 
 
 OF_PURCHASES = (UNDONE_SETTING, "hours saved", "free setting", "slower setting", "purchase", KEEP)
@@ -507,7 +507,7 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
         and (option.upfront or 0.0) > 0
         and len(option.bought) <= FEW_CARDS
         and not unpowered(option.odd)
-        and many_run(option.bought, _had(case))
+        and many_run(option.bought, _present_cards(case))
     ]
     decided = decision.option
     if decided is not None and is_bought(decided):
@@ -530,7 +530,7 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
     return min(able, key=_with_waiting, default=None)
 
 
-def _had(case: Situation) -> tuple[Gpu, ...]:
+def _present_cards(case: Situation) -> tuple[Gpu, ...]:
     """Cards of the present machine; none where nothing is owned, or its GPU is part of a chip."""
     machine = case.kept.machine
     return () if machine is None else machine.discrete
@@ -554,7 +554,7 @@ def _scaled(option: Option, factor: float) -> Option:
     return replace(option, speed=replace(speed, decode=factor * speed.decode, first_token=first))
 
 
-def _beside(case: Situation, option: Option | None) -> Option | None:
+def _api_beside_rent(case: Situation, option: Option | None) -> Option | None:
     """An API that is named beside a rent, kept or chosen; None where texts must stay."""
     rent = case.rented if option is None else option.kind is OptionKind.RENT
     if not rent or case.demand.wants.texts is Texts.HOUSE or not case.apis:

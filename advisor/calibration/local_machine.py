@@ -105,7 +105,7 @@ def save(measurements: Iterable[Measurement]) -> Path:
     now = fingerprint()
     path = data_folder() / FILE_NAME
     with measurement_file.alone(path.parent, "Measurements cannot be saved"):
-        sets, notes = _kept()
+        sets, notes = _saved_histories()
         if notes and path.exists():
             raise StoreError(
                 f"{notes[0]} Nothing was saved, to keep the measurements in that file."
@@ -127,7 +127,7 @@ def forget() -> None:
 
 def load(now: datetime | None = None) -> Calibration:
     """Saved measurements of this machine; a damaged file is renamed, with a note."""
-    sets, notes = _kept()
+    sets, notes = _saved_histories()
     if not sets:
         return Calibration(notes=notes)
     seen = fingerprint()
@@ -161,7 +161,7 @@ def judged(
 
 def exported() -> MeasurementHistory:
     """Export of this machine: fingerprint and every measurement."""
-    return _of_machine(_kept()[0], fingerprint())
+    return _of_machine(_saved_histories()[0], fingerprint())
 
 
 def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> MeasurementHistory:
@@ -174,7 +174,7 @@ def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> Measure
     return next(same, MeasurementHistory(fingerprint=now, history=()))
 
 
-def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
+def _saved_histories() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
     """Histories in the file, last measured machine first, and problems in sentences."""
     path = data_folder() / FILE_NAME
     try:

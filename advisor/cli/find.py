@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     answer = []
     if args.json:
         answer = _records(nouns, findings)
-    show(args, answer, lambda: _told(nouns, findings))
+    show(args, answer, lambda: _buys_and_machines(nouns, findings))
 
 
 def _records(nouns: Nouns, findings: Findings) -> list[Json]:
@@ -93,7 +93,7 @@ def _named(answered: Answer) -> Iterator[tuple[str, Hit]]:
             yield name, like(Hit, option, speed=option.speed, machine=option.machine, machines=1)
 
 
-def _told(nouns: Nouns, findings: Findings) -> str:
+def _buys_and_machines(nouns: Nouns, findings: Findings) -> str:
     """Text on what to buy by the rules of advice, then on the machines.
 
     Without a stated speed, the machines are those that reach reading speed and are faster than the

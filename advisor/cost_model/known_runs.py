@@ -187,7 +187,7 @@ def covariance(first: TimedRun, second: TimedRun) -> Array:
     total: Array = 0.0
     for row in components(first.family):
         alike = others.get((row.part, row.same))
-        if alike is not None and not row.of_one_run and _same(first, second, row.attributes):
+        if alike is not None and not row.of_one_run and _agree(first, second, row.attributes):
             shared = _likeness(first, second, row.attributes)
             total = total + first.weight(row) * second.weight(alike) * shared
     return total
@@ -208,7 +208,7 @@ def _sum_of_squares(run: TimedRun, rows: Iterable[Component]) -> Array:
     return np.asarray(sum(squares, start=np.zeros(())))
 
 
-def _same(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
+def _agree(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
     """Whether two runs agree in those attributes that are no numbers."""
     named = (name for name in attributes if name not in NEAR)
     return all(getattr(first, name) == getattr(second, name) for name in named)
@@ -353,10 +353,10 @@ def _shared(run: TimedRun, machine: Machine, known: KnownRun) -> TimedRun | None
     same_host = known.host == machine.host.name
     if same_cards and same_host:
         return run
-    return _part(run, of_cards=same_cards, of_host=same_host)
+    return _timed_part(run, of_cards=same_cards, of_host=same_host)
 
 
-def _part(run: TimedRun, *, of_cards: bool, of_host: bool) -> TimedRun | None:
+def _timed_part(run: TimedRun, *, of_cards: bool, of_host: bool) -> TimedRun | None:
     """Part of a time that GPUs take, or processor, RAM and drive; None for no part."""
     there = {
         name: share
@@ -392,7 +392,7 @@ def _covariances(known: tuple[KnownRun, ...]) -> Floats:
 def _of_two(first: KnownRun, second: KnownRun) -> float:
     """Covariance of two known runs, for the parts that the same hardware takes."""
     same = {"of_cards": first.cards == second.cards, "of_host": first.host == second.host}
-    parts = [_part(timed(known), **same) for known in (first, second)]
+    parts = [_timed_part(timed(known), **same) for known in (first, second)]
     shared = [part for part in parts if part is not None]
     if len(shared) < len(parts):
         return 0.0

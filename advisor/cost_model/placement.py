@@ -424,18 +424,18 @@ def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement
         first,
         gpu_layers=np.where(condition, first.gpu_layers, second.gpu_layers),
         cpu_moe=np.where(condition, first.cpu_moe, second.cpu_moe),
-        weights=_each(layered, first.weights, second.weights),
-        kv=_each(layered, first.kv, second.kv),
-        output=_each(condition, first.output, second.output),
-        buffers=_each(condition, first.buffers, second.buffers),
+        weights=_either_number(layered, first.weights, second.weights),
+        kv=_either_number(layered, first.kv, second.kv),
+        output=_either_number(condition, first.output, second.output),
+        buffers=_either_number(condition, first.buffers, second.buffers),
         zero_copy=np.where(condition, first.zero_copy, second.zero_copy),
     )
 
 
-def _each(condition: npt.NDArray[np.bool_], first: Any, second: Any) -> Any:
+def _either_number(condition: npt.NDArray[np.bool_], first: Any, second: Any) -> Any:
     """Number, or numbers of a mapping, of the first or the second of two by a condition."""
     if isinstance(first, Mapping):
-        return {key: _each(condition, value, second[key]) for key, value in first.items()}
+        return {key: _either_number(condition, value, second[key]) for key, value in first.items()}
     return np.where(condition, first, second)
 
 

@@ -119,7 +119,7 @@ def _machine_named(name: str) -> MachineName:
     """Machine of a name, with the NVLink bridge in the name and the words that no part explains."""
     named = machine_names().match(name)
     if not named.of_cloud and name not in _machine_rows():
-        parts = tuple(_parts(named))
+        parts = tuple(_part_names(named))
         sizes = (*_sizes(named), statements.whole_memory(name))
         told = statements.note(statements.unused(name, parts, sizes))
         typed = named.spec.ram_gb in Written(plain(name)).memory_sizes
@@ -128,7 +128,7 @@ def _machine_named(name: str) -> MachineName:
     return _with_bridge(named, name)
 
 
-def _parts(named: MachineName) -> Iterator[str]:
+def _part_names(named: MachineName) -> Iterator[str]:
     """Names of a machine's parts, in all spellings."""
     spec = named.spec
     yield from (named.name, str(spec.gpu), str(spec.cpu), str(spec.disk))

@@ -89,7 +89,7 @@ def _by_rate(machine: Machine) -> Hashable:
 def of_one_card(machine: Machine) -> bool:
     """Whether all GPUs of a machine are cards of one kind, in one machine."""
     gpus = machine.gpus
-    return bool(gpus) and _same(gpus) and not machine.unified and machine.nodes == 1
+    return bool(gpus) and _all_equal(gpus) and not machine.unified and machine.nodes == 1
 
 
 def card_of(machine: Machine) -> Hashable:
@@ -125,13 +125,13 @@ def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
     return replace(single, gpus=single.gpus * (1 if len(counts) > 1 else counts[0]), counts=several)
 
 
-def _same(parts: Sequence[Part]) -> bool:
+def _all_equal(parts: Sequence[Part]) -> bool:
     return all(part is parts[0] for part in parts)
 
 
 def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
     """Stacked GPUs of machines with as many GPUs each; stacked once where all are of one kind."""
-    if all(_same(gpus) for gpus in each):
+    if all(_all_equal(gpus) for gpus in each):
         if each[0]:
             return (_gpu([gpus[0] for gpus in each]),) * len(each[0])
         return ()
@@ -141,7 +141,7 @@ def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
 def _gpu(gpus: Sequence[Gpu], at: int = 0) -> Gpu:
     """GPUs at the same place of their machines as one GPU."""
     first = gpus[0]
-    if _same(gpus):
+    if _all_equal(gpus):
         return first
     kinds = dict.fromkeys(kind for gpu in gpus for kind in gpu.tensor_flops)
     return replace(
@@ -181,7 +181,7 @@ LINK_RATES = ("pinned", "pageable", "zero_copy")
 
 def _as_one(parts: Sequence[Part], *figures: str, **named: Any) -> Part:
     """Parts as one, with arrays over them as figures; the first part where all are equal."""
-    if _same(parts):
+    if _all_equal(parts):
         return parts[0]
     single: Any = parts[0]
     return cast(Part, replace(single, **_arrays(parts, *figures), **named))

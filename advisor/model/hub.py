@@ -240,7 +240,7 @@ class Repository:
 # what files it had, with the server's ETag; `<commit>/` has small files, which never change.
 
 
-def _kept(path: Path) -> bytes | None:
+def _kept_answer(path: Path) -> bytes | None:
     """A kept answer; None where there is none."""
     try:
         return path.read_bytes()
@@ -307,7 +307,7 @@ def repository(identity: str) -> Repository:
 
 def _kept_listing(identity: str) -> Mapping[str, object] | None:
     """An earlier answer, unless it is damaged."""
-    body = _kept(_folder(identity) / "refs" / "main.json")
+    body = _kept_answer(_folder(identity) / "refs" / "main.json")
     try:
         listing = json_object(body or b"", identity)
         _from_listing(identity, listing)
@@ -379,7 +379,7 @@ def _name_and_size(sibling: object) -> tuple[str, int] | None:
 def small_file(repo: Repository, name: str) -> bytes:
     """A file of up to 1 MB, kept once read."""
     path = _folder(repo.identity) / repo.commit / name
-    kept = _kept(path)
+    kept = _kept_answer(path)
     if kept is not None:
         return kept
     answer = fetch(_address(repo, name), cap=SMALL_FILE)

@@ -327,12 +327,12 @@ def memory_use(advice: Advice, machine: Machine) -> tuple[TierUse, ...]:
         )
         for card in _shown(advice)
         if card.placement is not None
-        for tier, parts in _held(card, card.placement, advice, machine).items()
+        for tier, parts in _bytes_by_tier(card, card.placement, advice, machine).items()
         for part, size in parts.items()
     )
 
 
-def _held(
+def _bytes_by_tier(
     card: Estimate, placement: Placement, advice: Advice, machine: Machine
 ) -> Mapping[Tier, Mapping[str, float]]:
     """Bytes by tier and part; where processor and GPU share their memory, all of it is RAM."""

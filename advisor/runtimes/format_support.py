@@ -187,11 +187,11 @@ def takes(key: str, machine: Machine, *, experts: bool = False) -> frozenset[str
     experts.
     """
     cards = tuple(dict.fromkeys((gpu.vendor, gpu.family) for gpu in machine.gpus))
-    return _taken(key, cards or (("none", ""),), machine.host.instruction_sets, experts)
+    return _common_kinds(key, cards or (("none", ""),), machine.host.instruction_sets, experts)
 
 
 @lru_cache(maxsize=512)
-def _taken(
+def _common_kinds(
     key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str], experts: bool
 ) -> frozenset[str]:
     if _of_several_makers(key, processors):

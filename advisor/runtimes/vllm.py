@@ -81,7 +81,7 @@ def read_in_place(
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / division.pipeline
         last = [_last(group, count) for group in groups]
-        return _with(model, base, division, last, only_experts=False)
+        return _with_moved_layers(model, base, division, last, only_experts=False)
     rooms = [
         serving.weight_room(group, work, room) for group in gpu_groups(model, machine, division)
     ]
@@ -95,7 +95,7 @@ def read_in_place(
             room_left = np.asarray(budget - group @ stays / division.tensor, dtype=float)
             count = layers_that_fit((moved / division.tensor)[group > 0], room_left)
             kept.append(_last(group, np.where(count >= group.sum(), 0.0, count)))
-        return _with(model, base, division, kept, only_experts=only_experts)
+        return _with_moved_layers(model, base, division, kept, only_experts=only_experts)
 
     whole = moving(model.layer_bytes, np.zeros(model.layers), only_experts=False)
     if not model.has_experts:
@@ -116,7 +116,7 @@ def _last(group: Floats, count: Array) -> Floats:
     return np.asarray(group * (rank <= np.asarray(count)[..., None]))
 
 
-def _with(
+def _with_moved_layers(
     model: Model, base: Placement, division: Parallel, kept: list[Floats], *, only_experts: bool
 ) -> Placement:
     whole = sum(kept, start=np.zeros(()))

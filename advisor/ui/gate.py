@@ -54,7 +54,7 @@ class Gate:
             return
         session = scope["path"].removeprefix(UPLOADS).partition("/")[0]
         size = int(length)
-        held = _held()
+        held = _held_uploads()
         of_visitor = held[session] + self.arriving[session]
         of_all = held.total() + self.arriving.total()
         if size + of_visitor > EACH or size + of_all > ALL:
@@ -74,7 +74,7 @@ def _is_closed(path: str) -> bool:
     return bool(internal) and way.partition("/")[0] not in OPEN
 
 
-def _held() -> Counter[str]:
+def _held_uploads() -> Counter[str]:
     """Uploads that are held, by session [B]."""
     held: Counter[str] = Counter()
     if Runtime.exists():

@@ -376,7 +376,7 @@ class Trials:
             for name in names or ranked_models()
         )
         rows = sorted(filter(None, best), key=_order)
-        lead = _lead(rows)
+        lead = _fastest_of_equals(rows)
         others = [row for row in rows if row is not lead]
         return _older_last(rows if lead is None else [lead, *others])
 
@@ -555,7 +555,7 @@ def best_rated(
         tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
         if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
             rows[weaker].append(tried)
-    best = _lead(rows[False]) or _lead(rows[True])
+    best = _fastest_of_equals(rows[False]) or _fastest_of_equals(rows[True])
     return replace(best, for_code=True) if best and for_code and as_well else best
 
 
@@ -578,7 +578,7 @@ def _weaker_in_tests(name: str, other: str) -> bool:
     return own is not None and others is not None and own < others
 
 
-def _lead(rows: Iterable[Runnable]) -> Runnable | None:
+def _fastest_of_equals(rows: Iterable[Runnable]) -> Runnable | None:
     """Fastest of the models whose scores do not differ from the first one's; None for no model."""
     rows = sorted(rows, key=_order)
     if not rows or rows[0].score is None:

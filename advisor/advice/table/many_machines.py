@@ -239,7 +239,7 @@ def best_arranged(
     Parts of machines follow the machines in the arrays and are not shown.
     """
     shown = wanted.skip.shape[-1]
-    wanted = _with_none_of(len(machines) - shown, wanted)
+    wanted = _with_unwanted_parts(len(machines) - shown, wanted)
     if wanted.bounded:
         by_share = {_share(work, 1): _with_able_parts(others, work, wanted, timed)}
     else:
@@ -303,7 +303,7 @@ def _no_worse(part: Speeds, whole: Speeds, each: Alternatives) -> Mask:
     return np.array([a == b or bool(a and b and Format.no_worse(a, b)) for a, b in pairs])
 
 
-def _with_none_of(parts: int, wanted: Wanted) -> Wanted:
+def _with_unwanted_parts(parts: int, wanted: Wanted) -> Wanted:
     """Wanted machines, followed by parts of them, of which no part is wanted."""
     skip = np.ones((*wanted.skip.shape[:-1], parts), dtype=bool)
     return replace(

@@ -649,7 +649,7 @@ def apis(question: Question) -> list[Option]:
         each = " in, ".join(map(money, usd))
         note = f"{each} out per million tokens, as you typed"
         price = Price(typed=True, note=note)
-        speed = _at(question.money.api_tps, tables.USUAL_API_FIRST_TOKEN)
+        speed = _api_speed(question.money.api_tps, tables.USUAL_API_FIRST_TOKEN)
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price))
     return sorted(options, key=lambda option: option.monthly or 0.0)
 
@@ -673,17 +673,17 @@ def _called(question: Question, row: ApiPriceRow) -> Option:
     else:
         waits = usual.first_token_s
     first = tables.api_first_tokens().get((row.provider, row.model_id), waits)
-    speed = _at(row.decode_tps or question.money.api_tps, first)
+    speed = _api_speed(row.decode_tps or question.money.api_tps, first)
     sources = [row.source]
     if speed is None and usual is not None:
-        speed = _at(usual.decode_tps, first, tables.API_SPREAD)
+        speed = _api_speed(usual.decode_tps, first, tables.API_SPREAD)
         sources.append(usual.source)
         note += f", at the median speed of the model's providers on {usual.date}"
     price = Price(date=tables.api_day(row), note=note, sources=tuple(sources))
     return question.option(OptionKind.API, f"{row.provider}: {row.model_id}", speed, cost, price)
 
 
-def _at(speed: float | None, first_token: float, spread: float = 1.0) -> Speed | None:
+def _api_speed(speed: float | None, first_token: float, spread: float = 1.0) -> Speed | None:
     """Speed of an API, published or typed [tokens/s], with its time to the first token [s]."""
     if speed is None:
         return None

@@ -114,7 +114,7 @@ def _tried(estimates: Iterable[Estimate]) -> list[Estimate]:
     return usual or outside
 
 
-def _with(machine: Machine, ram_gib: Floats | float, drives: Floats | float) -> Machine:
+def _machine_with(machine: Machine, ram_gib: Floats | float, drives: Floats | float) -> Machine:
     """Machine with some RAM and drives; arrays of both are many machines at once."""
     memory = replace(machine.host.memory, value=np.asarray(ram_gib) * GIB)
     more = replace(machine, host=replace(machine.host, memory=memory))
@@ -128,7 +128,7 @@ def _points(tried: list[Estimate], machine: Machine, sizes: list[float]) -> Iter
     """Fastest of some estimates at each size of RAM and number of drives."""
     grid = [(ram, drives) for drives in NUMBERS_OF_DRIVES for ram in sizes]
     ram, drives = (np.array(column, dtype=float) for column in zip(*grid, strict=True))
-    swept = [each.again(machine=_with(machine, ram, drives)) for each in tried]
+    swept = [each.again(machine=_machine_with(machine, ram, drives)) for each in tried]
     able = [each for each in swept if each.decode is not None]
     speeds = np.array([_along(each, len(grid)) for each in able])
     for at, (size, number_of_drives) in enumerate(grid):
@@ -161,13 +161,13 @@ def _steps(tried: list[Estimate], machine: Machine, now: MemoryPoint) -> Iterato
     """The machine as it is, then twice the RAM, up to the largest size that is compared, and a
     second drive.
     """
-    yield _step(tried, AS_IS, _with(machine, now.ram_gib, 1.0), cost=FREE)
+    yield _step(tried, AS_IS, _machine_with(machine, now.ram_gib, 1.0), cost=FREE)
     larger = next((size for size in SIZES if size >= 1.5 * now.ram_gib), None)
     if larger is not None:
-        more = _with(machine, float(larger), 1.0)
+        more = _machine_with(machine, float(larger), 1.0)
         yield _step(tried, f"{larger:g} GB {MORE}", more, part="ram", ram=larger * GIB)
     if machine.form in TAKES_DRIVES:
-        yield _step(tried, SECOND, _with(machine, now.ram_gib, 2.0), part="drive")
+        yield _step(tried, SECOND, _machine_with(machine, now.ram_gib, 2.0), part="drive")
 
 
 def _step(

@@ -52,9 +52,9 @@ def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
     if advice.case.demand.crowd is not Crowd.PEOPLE:
         return _of_work(option, advice)
     if advice.options[0].speed is None:
-        return f"{_without_it(advice)}: {_taken(candidate, option, advice)}."
+        return f"{_without_it(advice)}: {_worth_words(candidate, option, advice)}."
     saves = _saves(candidate, advice)
-    worth = _taken(candidate, option, advice)
+    worth = _worth_words(candidate, option, advice)
     return f"{saves}: {worth}."
 
 
@@ -97,7 +97,7 @@ def _saves(candidate: Candidate, advice: Comparison) -> str:
     return waiting
 
 
-def _taken(candidate: Candidate, option: Option, advice: Comparison) -> str:
+def _worth_words(candidate: Candidate, option: Option, advice: Comparison) -> str:
     """Words on whether people would buy it: with thinking, without thinking, or not."""
     if _is_same(option, advice.decision.option):
         return WORTH

@@ -158,7 +158,7 @@ def verdict(advice: Comparison) -> VerdictText:
         speed = speed_of(best)
     level = _level(advice, speed)
     if advice.elsewhere:
-        gives = _kept(level, kept)
+        gives = _kept_sentence(level, kept)
     else:
         gives = _gives(level, advice)
     ways = ways_out(advice, speed.decode if speed else 0.0)
@@ -374,7 +374,7 @@ def _first(best: Estimate, advice: Comparison) -> str:
     return f"the first word after {duration(seconds)}"
 
 
-def _kept(level: Judgement, kept: Option) -> str:
+def _kept_sentence(level: Judgement, kept: Option) -> str:
     """Sentence on a kept machine that is not the one described."""
     if kept.name == NOTHING_OWNED:
         return "You have no machine for it yet."

@@ -100,7 +100,7 @@ def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
     error = _errors(points)
     by_group = groups(points)
     medians = [np.median(_errors(group)) for group in by_group]
-    held = [_held(group) for group in by_group]
+    held = [_coverage(group) for group in by_group]
     low, high = chance(map(len, by_group))
     return Score(
         regime=regime,
@@ -109,7 +109,7 @@ def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
         median=float(np.median(error)),
         mean=float(np.mean(error)),
         within=float(np.mean(error <= CLOSE)),
-        covered=_held(points),
+        covered=_coverage(points),
         group_median=float(np.median(medians)),
         group_covered=float(np.mean(held)),
         width=_width(points),
@@ -123,7 +123,7 @@ def _errors(points: Iterable[AccuracyPoint]) -> Floats:
     return np.asarray(np.abs([point.error for point in points]))
 
 
-def _held(points: Iterable[AccuracyPoint]) -> float:
+def _coverage(points: Iterable[AccuracyPoint]) -> float:
     """Share of points within their range."""
     return float(np.mean([point.held for point in points]))
 
@@ -209,7 +209,7 @@ def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:
         source=group[0].source,
         rows=len(group),
         error=float(np.expm1(off)),
-        covered=_held(group),
+        covered=_coverage(group),
         width=_width(group),
     )
 
@@ -219,7 +219,7 @@ def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
 
     Groups are drawn with replacement (Efron 1979), with a fixed seed.
     """
-    shares = np.array([_held(group) for group in groups(points)])
+    shares = np.array([_coverage(group) for group in groups(points)])
     drawn = np.random.default_rng(0).integers(0, len(shares), (DRAWS, len(shares)))
     low, high = np.quantile(shares[drawn].mean(axis=1), (0.05, 0.95))
     return float(low), float(high)
@@ -293,7 +293,7 @@ def stranger_score(name: str, points: Iterable[AccuracyPoint]) -> StrangerScore:
         publishers=len({point.publisher for point in every}),
         rows=len(every),
         error=float(np.median([np.median(_errors(group)) for group in by_group])),
-        held=float(np.mean([_held(group) for group in by_group])),
+        held=float(np.mean([_coverage(group) for group in by_group])),
         width=float(np.median([_width(group) for group in by_group])),
         interval=float(np.mean(intervals)),
     )

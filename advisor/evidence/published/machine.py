@@ -90,11 +90,11 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
     """Row that a name in a source means; None for a name that the catalogue does not know."""
     if len(name) > UnknownName.LONGEST:
         return None
-    return _kept(find, name)
+    return _row_or_none(find, name)
 
 
 @lru_cache(maxsize=4096)
-def _kept(find: Callable[[str], Meaning], name: str) -> Meaning | None:
+def _row_or_none(find: Callable[[str], Meaning], name: str) -> Meaning | None:
     """Row of a name, or None; cached, since tables repeat unknown names as often as known ones."""
     try:
         return find(name)

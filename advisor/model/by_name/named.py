@@ -307,14 +307,14 @@ def named(text: str, year: int = NEWEST) -> Named:
             model,
             taken_as=known.name if published_as else known.taken_as,
             published_as=published_as,
-            notes=(*_taken(text, known, published_as), *model.notes),
+            notes=(*_taken_note(text, known, published_as), *model.notes),
         )
         model = longer_context(text, model)
     native = native_format(model.name, model.row if isinstance(model.row, HubRow) else None)
     return replace(model, format=form.name if form else "", native=native)
 
 
-def _taken(text: str, known: Named, published_as: str) -> tuple[str, ...]:
+def _taken_note(text: str, known: Named, published_as: str) -> tuple[str, ...]:
     """Sentence on the model that a name was taken for; none for its own name."""
     if published_as:
         return (f"{text[:80]} has the layers of {known.name}, and is counted as that.",)

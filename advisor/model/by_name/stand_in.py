@@ -320,7 +320,7 @@ def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Na
         return None
     row, related, made = _scaled(name, size, year, without)
     if told is not None:
-        made = _with_tables(_of_layers(made, size.layers, size), told)
+        made = _with_tables(_cut_to_layers(made, size.layers, size), told)
     if size.active:
         active = f", {size.active / 1e9:,.4g} B of them active"
     else:
@@ -369,7 +369,7 @@ def _who(told: StatedSizeRow | None) -> str:
     return "Its maker states"
 
 
-def _of_layers(made: Architecture, layers: int | None, size: names.StatedSize) -> Architecture:
+def _cut_to_layers(made: Architecture, layers: int | None, size: names.StatedSize) -> Architecture:
     """Architecture cut to a stated number of layers, which are taken at even distances."""
     if layers is None or not 0 < layers < made.layers:
         return made

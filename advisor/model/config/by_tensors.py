@@ -199,7 +199,7 @@ class _Parts:
 
     def _add_within(self, match: re.Match[str], tensor: StoredTensor) -> None:
         layer = self.first[match[1]] + int(match[2])
-        made, named = _within(self.config, match, tensor, layer)
+        made, named = _layer_tensor(self.config, match, tensor, layer)
         _add(self.by_layer[layer], made)
         if not named:
             self.unnamed.add(match[3].split(".")[0])
@@ -343,7 +343,7 @@ def _roles() -> Mapping[str, str]:
     return roles
 
 
-def _within(
+def _layer_tensor(
     config: Config, match: re.Match[str], tensor: StoredTensor, layer: int
 ) -> tuple[Tensor, bool]:
     """Tensor of a layer, and whether its kind is clear, so that it does not make the layer an

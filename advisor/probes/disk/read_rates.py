@@ -111,7 +111,7 @@ def _series(file: DriveFile, seconds: float) -> Iterator[Series]:
     share = 0.55 if cold else 1.0
     yield series("disk_read_direct", how, share, DIRECT, direct, "direct reads")
     if cold:
-        held = _held(file)
+        held = _cache_warning(file)
         chunks = ((CHUNK, host.facts().cores),)
         mapped = direct_reads.mapped(file)
         doing = "page faults of a cold map"
@@ -128,7 +128,7 @@ def _reading(
     return nullcontext(partial(window, block, threads, min(seconds / LEAST_REPEATS, LONGEST)))
 
 
-def _held(file: DriveFile) -> str:
+def _cache_warning(file: DriveFile) -> str:
     """Warning where the page cache keeps a part of the file; empty where it keeps none."""
     share = direct_reads.still_cached(file)
     if share <= direct_reads.HELD:

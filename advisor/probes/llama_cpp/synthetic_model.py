@@ -82,7 +82,7 @@ def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
     built = build(facts)
     types = StorageType.by_name()
     plain = types["F32"]
-    kinds = [plain if _kept(tensor) else types[kind] for tensor in built.tensors]
+    kinds = [plain if _in_32_bits(tensor) else types[kind] for tensor in built.tensors]
     return _synthetic(facts, built, kinds, kind)
 
 
@@ -120,7 +120,7 @@ def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
     return end
 
 
-def _kept(tensor: Tensor) -> bool:
+def _in_32_bits(tensor: Tensor) -> bool:
     """Whether llama.cpp keeps a tensor in 32-bit floats, as vectors and routers."""
     return tensor.rows == 1 or tensor.group is Group.ROUTER
 

@@ -162,7 +162,7 @@ def _placed(
         working = gpu_buffer(model, machine, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
-        after_layers = head * model.output + _beside(model, work)
+        after_layers = head * model.output + _further_bytes(model, work)
         for device, part in enumerate(over_gpus(machine, on_gpu, layer_bytes, after_layers)):
             card = Location.vram(device)
             in_part = {group: share * (part > 0) for group, share in gpu_shares.items()}
@@ -170,7 +170,7 @@ def _placed(
             kv[card] = cached_on_gpu * (part > 0)
             buffers[card] = working
     for place, share in _last_memory(machine).items():
-        buffers[place] = buffers[place] + share * _beside(model, work)
+        buffers[place] = buffers[place] + share * _further_bytes(model, work)
         if machine.gpus:
             output[place] = share * head
     return Placement(
@@ -312,7 +312,7 @@ def gpu_budget(
         computing = compute_buffer(model.architecture, work)
     reserved = FIT_MARGIN + gpu_buffer(model, machine, work, 1.0, computing)
     total = sum((gpu.memory.value - reserved for gpu in machine.gpus), start=np.zeros(()))
-    total = total - _beside(model, work)
+    total = total - _further_bytes(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))
 
@@ -331,7 +331,7 @@ def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
     return np.where(layers >= model.layers, 0.0, layers)
 
 
-def _beside(model: Model, work: Workload) -> Array:
+def _further_bytes(model: Model, work: Workload) -> Array:
     """Memory of what a server loads beside a model: its drafter, its encoder of images [B]."""
     return drafting_context(model, work) + work.encoder_bytes(model)
 

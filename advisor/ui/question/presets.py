@@ -60,7 +60,7 @@ def machines() -> None:
     """Pills of machines; none is marked where the request has another one."""
     seen = this_machine.seen() is not None
     names = [name for name in MACHINES if seen or name != HERE]
-    st.session_state[_PILLS] = next((name for name in names if _is(MACHINES[name])), None)
+    st.session_state[_PILLS] = next((name for name in names if _is_machine(MACHINES[name])), None)
     with st.container(horizontal=True, key="presets", wrap=False, vertical_alignment="center"):
         st.pills(
             "Machines that many people have",
@@ -100,7 +100,7 @@ def _undone(words: str) -> str:
     return f"Undo: {what[:1].lower()}{what[1:]}"
 
 
-def _is(values: Mapping[str, Any]) -> bool:
+def _is_machine(values: Mapping[str, Any]) -> bool:
     """Whether the machine of the request is the one of a preset, unchanged."""
     request = current.present()
     machine = current.of_machine(**values)
@@ -111,8 +111,10 @@ def uses() -> None:
     """Pills of uses; none is marked where the request differs from all."""
     request = current.present()
     now = {key: getattr(request, key) for key in OF_A_USE}
-    st.session_state[_USES] = next((name for name in USES if _of(name) == now), None)
-    taking = current.taking(_USES, lambda name: current.change(f"Use: {name}", **_of(name)))
+    st.session_state[_USES] = next((name for name in USES if _inputs_of_use(name) == now), None)
+    taking = current.taking(
+        _USES, lambda name: current.change(f"Use: {name}", **_inputs_of_use(name))
+    )
     st.pills("What for", list(USES), **taking)
 
 
@@ -138,6 +140,6 @@ def _take_thinking() -> None:
     current.change(f"Thinking: {kind or 'as usual'}", think=kind)
 
 
-def _of(name: str) -> dict[str, Any]:
+def _inputs_of_use(name: str) -> dict[str, Any]:
     """Inputs of a preset use of a model, by name; open ones have their defaults."""
     return {key: USES[name].get(key, DEFAULTS[key]) for key in OF_A_USE}
