@@ -68,7 +68,7 @@ async def status(guarded: Gate, path: str, length: str | None = None, method: st
 def held(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Uploads that the server holds already, by session [B]."""
     counted: Counter[str] = Counter()
-    monkeypatch.setattr(gate, "_held", lambda: Counter(counted))
+    monkeypatch.setattr(gate, "_held_uploads", lambda: Counter(counted))
     return counted
 
 
