@@ -170,7 +170,7 @@ def describe(
         _plausible(architecture),
         draft_layers=_draft_layers(values),
         tower=tower_weights(name, whole, architecture.hidden),
-        visits=_visits(values, architecture.layers),
+        visits=_visits(values, architecture.layers) or architecture.visits,
     )
     guess: tuple[str, ...] = ()
     if is_guessed(family):
@@ -408,6 +408,7 @@ def _notes(whole: Mapping[str, object], config: Config, tower: int) -> tuple[str
 
 def _notes_of_loops(config: Config) -> tuple[str, ...]:
     """Remark on layers that a token passes several times; none for once."""
-    if not _visits(config, MAX_LAYERS):
+    shares_blocks = config.states("num_mem_blocks")
+    if not shares_blocks and not _visits(config, MAX_LAYERS):
         return ()
     return ("A token passes some of its layers several times; each time is read and cached.",)

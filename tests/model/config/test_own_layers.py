@@ -60,6 +60,7 @@ def test_a_dense_k2_horizon_is_a_llama() -> None:
         ("inclusionAI/Ling-1T", 1000e9, 50e9),
         ("Qwen/Qwen-72B", 72.3e9, 72.3e9),
         ("bigcode/starcoder2-7b", 7.17e9, 7.17e9),
+        ("Zyphra/Zamba2-7B", 7.36e9, 7.36e9),
     ],
 )
 def test_families_of_the_list_have_their_published_sizes(
@@ -80,7 +81,7 @@ def test_weights_that_llamas_layers_do_not_explain_are_not_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Zyphra/Zamba2-2.7B", "Phi-4-mini-flash-reasoning", "somebody/Mamba-9B-Chat"]
+    "name", ["Phi-4-mini-flash-reasoning", "somebody/Mamba-9B-Chat", "somebody/Zamba-3B-Chat"]
 )
 def test_layers_that_keep_a_state_are_not_counted_as_those_of_llama(name: str) -> None:
     with pytest.raises(Refusal, match="keep a state"):
@@ -159,3 +160,37 @@ def test_layers_that_are_passed_several_times_are_read_and_cached_so(
     assert np.sum(looped.kv_bytes(1000, "f16")) == pytest.approx(
         np.sum(once.kv_bytes(1000, "f16")) * visits / built.layers
     )
+
+
+def test_shared_blocks_of_zamba2_are_held_once_and_read_at_each_use() -> None:
+    """Zamba2-7B (Zyphra/Zamba2-7B, 7.36 B weights): two blocks before 13 of 81 layers."""
+    config = {
+        "model_type": "zamba2",
+        "hidden_size": 3584,
+        "attention_hidden_size": 7168,
+        "attention_head_dim": 224,
+        "intermediate_size": 14336,
+        "num_hidden_layers": 81,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "num_mem_blocks": 2,
+        "mamba_d_state": 64,
+        "mamba_d_conv": 4,
+        "mamba_expand": 2,
+        "mamba_headdim": 64,
+        "n_mamba_heads": 112,
+        "mamba_ngroups": 2,
+        "adapter_rank": 128,
+        "hybrid_layer_ids": [6, 11, 17, 23, 29, 35, 41, 47, 53, 59, 65, 71, 77],
+        "vocab_size": 32000,
+        "tie_word_embeddings": True,
+    }
+    built = describe(config, "Zamba2-7B").architecture
+    assert built.params == pytest.approx(7.36e9, rel=2e-3)
+    assert built.visits[-2:] == (7, 6)
+    # attention of 3 x 7168 x 7168 + 7168 x 3584 weights, feed-forward of 3 x 3584 x 14336
+    block = 3 * 7168 * 7168 + 7168 * 3584 + 3 * 3584 * 14336
+    stored = catalog.in_format(built, "BF16-hf")
+    assert stored.read_bytes_per_token == pytest.approx(2 * (built.params + 11 * block), rel=2e-3)
+    # keys and values of 7168 at each of 13 uses
+    assert kv_values(built, 1000) == 13 * 2 * 7168 * 1000

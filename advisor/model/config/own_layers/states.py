@@ -9,6 +9,7 @@ References:
     [3] MiniMax 2025, MiniMax-01, arXiv:2501.08313, section 2 (lightning attention).
     [4] Peng et al. 2025, RWKV-7, arXiv:2503.14456, section 4 and appendix on parameters.
     [5] DeciLM-7B, modeling_decilm.py (`num_key_value_heads_per_layer`).
+    [6] Glorioso et al. 2024, The Zamba2 suite, arXiv:2411.15242, figure 2; models/zamba2 of [1].
 """
 
 import math
@@ -77,6 +78,84 @@ def mamba2(config: Config, facts: ArchitectureSpec) -> Architecture:
         ssm_conv=config.required("conv_kernel"),
     )
     return _alone(facts, [attention(sized, at) for at in range(facts.layers)])
+
+
+EVERY_SIXTH = slice(5, None, 6)
+"""Layers before which a shared block stands where a file does not say: as many as of the three
+published sizes (6 of 38, 9 of 54, 13 of 81)."""
+ZAMBA_HEAD = 64  # values of a head of Mamba-2 in the three published sizes
+
+
+def zamba2(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Zamba2: Mamba-2 layers, before some of which a token passes a shared block [1, 6].
+
+    The shared blocks, attention of twice the width and feed-forward, take turns. They stand behind
+    the other layers, with one visit for each time that they are used; a projection and adapters of
+    low rank belong to each use.
+    """
+    words = config.words("layers_block_type")
+    listed = [at for at, word in enumerate(words) if word == "hybrid"]
+    uses = config.numbers("hybrid_layer_ids") or listed or range(facts.layers)[EVERY_SIXTH]
+    blocks = config.required("num_mem_blocks")
+    visits = [len(uses[block::blocks]) for block in range(blocks)]
+    inner = config.required("mamba_expand") * facts.hidden
+    heads = config.optional("n_mamba_heads") or inner // ZAMBA_HEAD
+    single = replace(
+        facts,
+        layer_pattern="M",
+        intermediate=0,
+        ssm_heads=heads,
+        ssm_head_dim=inner // heads,
+        ssm_groups=config.required("mamba_ngroups"),
+        ssm_state=config.required("mamba_d_state"),
+        ssm_conv=config.required("mamba_d_conv"),
+    )
+    layers = []
+    for at in range(facts.layers):
+        mixing = attention(single, at)
+        if at in uses:
+            mixing = mixing.beside(*_of_a_use(config, facts, at))
+        layers.append(Layer(mixing=mixing, facts=single))
+    for block in range(blocks):
+        mixing = _shared_attention(config, facts, facts.layers + block)
+        layers.append(Layer(mixing=mixing, facts=facts))
+    stack = Layer.stacked(facts, layers)
+    return replace(stack, visits=(*[1] * facts.layers, *visits))
+
+
+def _of_a_use(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    """Weights of one use of a shared block: its projection, and adapters of the block's own."""
+    rank = config.required("adapter_rank")
+    wide = config.optional("attention_hidden_size") or 2 * facts.hidden
+    weights: dict[str, int | tuple[int, int]] = {
+        "attn_shared": (facts.hidden, facts.hidden),
+        "ffn_up_adapter_a": (facts.hidden, rank),
+        "ffn_up_adapter_b": (rank, 2 * facts.intermediate),
+    }
+    if config.flag("use_shared_attention_adapter"):
+        for role in ("attn_q", "attn_k", "attn_v"):
+            weights[f"{role}_adapter_a"] = (wide, rank)
+            weights[f"{role}_adapter_b"] = (rank, wide)
+    return Tensor.of_shapes(layer, weights)
+
+
+def _shared_attention(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
+    """Attention on the embedding beside the present values, twice as wide as these."""
+    wide = config.optional("attention_hidden_size") or 2 * facts.hidden
+    dim = config.optional("attention_head_dim") or wide // facts.heads
+    queries = facts.heads * dim
+    values = facts.kv_heads * dim
+    weights: Shapes = {
+        "attn_q": (wide, queries),
+        "attn_k": (wide, values),
+        "attn_v": (wide, values),
+        "attn_output": (queries, facts.hidden),
+    }
+    return Mixing(
+        tensors=Tensor.of_shapes(layer, weights),
+        cache=LayerCache(key_values=values, value_values=values),
+        attention_values=2 * queries,
+    )
 
 
 def _alone(facts: ArchitectureSpec, mixings: list[Mixing]) -> Architecture:
