@@ -3,9 +3,11 @@
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
 from advisor.machine import catalog, from_spec
 from advisor.machine.backends import OperatingSystem
@@ -53,7 +55,37 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         notes=tuple(dict.fromkeys((*notes, *machine.notes))),
         rented=named.name if rented and typed.gpu is None else "",
         sold_as=form,
+        own_supply=_own_supply(name) if form is Form.DESKTOP else None,
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SupplyRow:
+    """One row of data/hardware/supplies.csv: machines whose supply their maker made for them alone;
+    no `watts` where its power is not on record.
+    """
+
+    machine: str  # pattern in the machine's name in lower case
+    watts: float | None
+    source: str
+    source_date: str
+    note: str
+
+
+@cache
+def supply_rows() -> tuple[SupplyRow, ...]:
+    """Rows of the table; the first whose pattern a name has counts."""
+    return read(DATA / "hardware/supplies.csv", SupplyRow)
+
+
+def _own_supply(name: str) -> float | None:
+    """Power of the supply of a named machine, 0 where it is not on record; None for a usual one
+    [W].
+    """
+    for row in supply_rows():
+        if re.search(row.machine, name.casefold()):
+            return row.watts or 0.0
+    return None
 
 
 def _form(named: MachineName, written: Written) -> Form | None:

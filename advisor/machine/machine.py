@@ -353,6 +353,9 @@ class Machine:
     software_notes: tuple[str, ...] = ()  # those of the notes that are about software
     rented: str = ""  # name of a machine that a provider owns and rents out; empty for others
     sold_as: Form | None = None  # form that its name says; None where its parts tell it
+    # power of a supply that its maker made for it alone, 0 where that is not on record; None for a
+    # usual one [W]
+    own_supply: float | None = None
     # numbers of GPUs, where a stack of machines with one kind of card, the only one of `gpus`, has
     # several, shape (numbers, 1); what differs by GPU then has an axis before these, (GPUs,
     # numbers, 1), and is nothing for GPUs that are not there. Else None.

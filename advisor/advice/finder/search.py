@@ -209,7 +209,9 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     further = len(gpus)
     if kind is OptionKind.REPLACE:
         before = question.machine.discrete
-        parts = parts_for(ownership.form, before, gpus, slots(question.machine))
+        parts = parts_for(
+            ownership.form, before, gpus, slots(question.machine), question.machine.own_supply
+        )
         further = _further(question, machine)
     elif not machine.unified:
         parts = desktop_parts(gpus)

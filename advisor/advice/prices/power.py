@@ -160,12 +160,23 @@ def supply_watts(cards: Iterable[Gpu]) -> float:
     return HOST_WATTS + sum(card.board_power or 0.0 for card in cards)
 
 
+def powered(before: tuple[Gpu, ...]) -> float:
+    """Power of the usual supply of a machine with these cards [W]."""
+    if not before:
+        return FIRST_SUPPLY
+    return sum(row.size for row in supplies(supply_watts(before)))
+
+
 def parts_for(
-    form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...], slots: int = 0
+    form: Form,
+    before: tuple[Gpu, ...],
+    after: tuple[Gpu, ...],
+    slots: int = 0,
+    own_supply: float | None = None,
 ) -> tuple[HostPartRow, ...]:
     """Parts to buy so that a machine can hold and power new cards, without the cards themselves.
 
-    Its board has the usual slots, or more.
+    Its board has the usual slots, or more; no other supply is bought where it has its maker's own.
     """
     if in_dock(form):
         dock = smallest("dock", 1)
@@ -176,10 +187,9 @@ def parts_for(
     if form not in (Form.DESKTOP, Form.OFFICE, Form.SLIM):
         return ()
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
-    supply = sum(row.size for row in supplies(supply_watts(before)))
-    has = supply if before else FIRST_SUPPLY
+    has = powered(before)
     needs = supply_watts(after)
-    if needs > has:
+    if needs > has and own_supply is None:
         single = smallest("psu", needs)
         parts += [single] if single else supplies(needs - has)
     return tuple(row for row in parts if row is not None)

@@ -233,7 +233,9 @@ def _timed(
         parts = () if whole else desktop_parts(cards)
     else:
         present = question.machine.gpus
-        parts = parts_for(question.ownership.form, present, machine.gpus, slots(machine))
+        parts = parts_for(
+            question.ownership.form, present, machine.gpus, slots(machine), machine.own_supply
+        )
     yield purchase(question, kind, name, machine, cards, parts, speed)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from advisor.advice.prices.power import HostPartRow
+from advisor.advice.prices.power import HostPartRow, powered, supply_watts
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form, Gpu, Machine
@@ -165,7 +165,8 @@ KIT = "developer kit"  # rule of bare boards that are no computers for a desk
 
 def unpowered(odd: Iterable[str]) -> bool:
     """Whether a purchase is odd because the machine's supply cannot power it."""
-    return _names(odd, SUPPLY)
+    sentences = tuple(odd)
+    return _names(sentences, SUPPLY) or any(each.startswith(OWN_SUPPLY) for each in sentences)
 
 
 def is_kit(odd: Iterable[str]) -> bool:
@@ -228,6 +229,25 @@ def oddities(
     if _memory(machine.gpus) < SAME_MEMORY * _memory(had):
         yield _less_memory(machine.gpus, had)
     yield from _of_parts(parts, built_anew=built_anew, takes_docks=takes_docks)
+    if not built_anew:
+        yield from _of_own_supply(machine, before)
+
+
+OWN_SUPPLY = "Its maker's own power supply"  # beginning of what is odd about a machine's supply
+
+
+def _of_own_supply(machine: Machine, before: tuple[Gpu, ...]) -> Iterator[str]:
+    """What the supply of a workstation does not power, as no usual one takes its place."""
+    has = machine.own_supply
+    if has is None:
+        return
+    needs = supply_watts(machine.discrete)
+    if needs <= max(has or powered(before), supply_watts(before) if before else 0.0):
+        return
+    if has:
+        yield f"{OWN_SUPPLY} gives {has:,.0f} W, {needs:,.0f} W are needed, and no usual one fits."
+    else:
+        yield f"{OWN_SUPPLY} must give {needs:,.0f} W: look it up, as no usual one fits."
 
 
 def lesser(cards: tuple[Gpu, ...], had: tuple[Gpu, ...]) -> tuple[str, ...]:

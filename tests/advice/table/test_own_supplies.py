@@ -1,0 +1,55 @@
+"""Workstations whose maker made their power supply: cards are judged by it, none is bought."""
+
+import pytest
+
+from advisor.advice.advise import answer
+from advisor.advice.table.rules import OWN_SUPPLY
+from advisor.machine.identify import machine_by_name, supply_rows
+from advisor.request.request import Request
+
+LLAMA = {"model": "Llama-3.3-70B", "texts": "house"}
+
+
+@pytest.mark.parametrize(
+    ("name", "watts"),
+    [
+        ("HP Z440 Xeon E5-2690 v4, 128 GB DDR4, RTX 3090", 700),
+        ("Lenovo ThinkStation P900, 2x Xeon E5-2680 v3, RTX 3090", 1400),
+        ("HP Z840, 2x Xeon E5-2680 v4, RTX 3090", 0),
+        ("Dell Precision T7810, 2x Xeon E5-2680 v4, RTX 3090", 0),
+        ("RTX 3090, Ryzen 7 5800X, 64 GB DDR4", None),
+        ("Ryzen Z1 Extreme, 16 GB", None),
+    ],
+)
+def test_a_supply_is_that_of_the_machine(name: str, watts: float | None) -> None:
+    assert machine_by_name(name).own_supply == watts
+
+
+def odd_second_card(machine: str) -> str:
+    """What is odd about a second RTX 3090, of its supply."""
+    advice = answer(Request(**LLAMA, machine=machine).nouns()).advice
+    (second,) = (each for each in advice.options if each.name == "RTX 3090, 2 in all")
+    assert not any(part.part == "psu" for part in second.parts)
+    return next((each for each in second.odd if each.startswith(OWN_SUPPLY)), "")
+
+
+def test_a_second_card_is_judged_by_the_supply_by_hand() -> None:
+    # 2 x 350 W and 400 W for the rest are 1,100 W
+    of_700 = odd_second_card("HP Z440 Xeon E5-2690 v4, 128 GB DDR4, RTX 3090")
+    assert "gives 700 W, 1,100 W are needed" in of_700
+    assert "1,100 W: look it up" in odd_second_card("Dell Precision T7810, 128 GB DDR4, RTX 3090")
+    assert odd_second_card("Lenovo ThinkStation P900, 128 GB DDR4, RTX 3090") == ""
+
+
+def test_a_usual_supply_is_bought() -> None:
+    asks = LLAMA | {"machine": "RTX 3090, Ryzen 7 5800X, 128 GB DDR4"}
+    advice = answer(Request(**asks).nouns()).advice
+    (second,) = (each for each in advice.options if each.name == "RTX 3090, 2 in all")
+    assert [part.size for part in second.parts if part.part == "psu"] == [1200]
+
+
+def test_every_supply_has_a_page() -> None:
+    for row in supply_rows():
+        assert row.source.startswith("https://"), row.machine
+        assert row.source_date
+        assert row.watts is None or 500 <= row.watts <= 2000
