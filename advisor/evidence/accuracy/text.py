@@ -40,13 +40,16 @@ class ScoredPart:
 
     def has(self, point: AccuracyPoint, runs: Mapping[str, int]) -> bool:
         """Whether a point belongs to it, by the number of points of each publisher."""
-        return (
-            (not self.family or point.regime in _of_family(self.family))
-            and (not self.regime or re.fullmatch(self.regime, point.regime) is not None)
-            and self.since <= point.date[:7] < (self.before or "9999")
-            and (self.oldest is None or (self.youngest or 0.0) <= _months_old(point) < self.oldest)
-            and (self.most_runs is None or runs[point.publisher] <= self.most_runs)
-        )
+        if self.family and point.regime not in _of_family(self.family):
+            return False
+        if self.regime and re.fullmatch(self.regime, point.regime) is None:
+            return False
+        if self.most_runs is not None and runs[point.publisher] > self.most_runs:
+            return False
+        in_months = self.since <= point.date[:7] < (self.before or "9999")
+        if self.oldest is None:
+            return in_months
+        return in_months and (self.youngest or 0.0) <= _months_old(point) < self.oldest
 
 
 @cache

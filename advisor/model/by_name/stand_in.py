@@ -9,7 +9,7 @@ with the cache that models of its size and time usually have. `year` is when a m
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
@@ -133,31 +133,36 @@ def relative_of(
         named = [(distance, row) for shared, distance, row in alike if shared == most]
         of_kind = [entry for entry in named if (entry[1].experts > 0) == experts]
         return min(of_kind or named, key=lambda entry: entry[0])[1], True
-    recent = sorted(
-        (
-            (distance, row)
-            for _, distance, row in alike
-            if isinstance(row, ArchitectureSpec)
-            and (row.experts > 0) == experts
-            and _leaves_room(row, size)
-        ),
-        key=lambda entry: entry[0],
-    )
+    by_distance = [row for _, _, row in sorted(alike, key=lambda entry: entry[1])]
+    around = _of_its_time(by_distance, size, year, experts=experts) or by_distance[:1]
+    by_share = experts and size.active is None
+    ordered = sorted(around, key=_active_share if by_share else _cached_values)
+    return ordered[len(ordered) // 2], False
+
+
+def _of_its_time(
+    by_distance: Iterable[KnownRow], size: names.StatedSize, year: int, *, experts: bool
+) -> list[KnownRow]:
+    """Nearest recent model of each of a few families, with or without experts."""
     families: dict[str, KnownRow] = {}
-    for _, row in recent:
-        if abs(year_of(row) - year) <= RECENT_YEARS:
+    for row in by_distance:
+        if not isinstance(row, ArchitectureSpec) or (row.experts > 0) != experts:
+            continue
+        recent = abs(year_of(row) - year) <= RECENT_YEARS
+        if recent and _leaves_room(row, size):
             families.setdefault(family_of(row), row)
-    near = list(families.values())[: 1 if size.layers else NEIGHBOURS]
-    around = near or [min(alike, key=lambda entry: entry[1])[2]]
+    return list(families.values())[: 1 if size.layers else NEIGHBOURS]
 
-    def figure(row: KnownRow) -> float:
-        built = architecture_of(row)
-        by_share = experts and size.active is None
-        if by_share:
-            return built.active_params / built.params
-        return cached_values(built)
 
-    return sorted(around, key=figure)[len(around) // 2], False
+def _active_share(row: KnownRow) -> float:
+    """Share of a known model's weights that a token uses."""
+    built = architecture_of(row)
+    return built.active_params / built.params
+
+
+def _cached_values(row: KnownRow) -> float:
+    """Values that a known model keeps of a long text."""
+    return cached_values(architecture_of(row))
 
 
 SAME_SIZE = math.log(1.05)  # how far the weights of two versions of a model may lie apart
