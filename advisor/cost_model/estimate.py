@@ -32,6 +32,7 @@ from advisor.cost_model.placement import (
     Tier,
     check_memories,
     check_whole,
+    held_by_gpu,
     is_tight,
     missing_bytes,
     repeated,
@@ -542,9 +543,10 @@ def estimate(
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome)
         work = outcome.work
+    undivided = held_by_gpu(model, machine, work, strategy, settings)
     try:
         check_whole(model, machine, strategy, settings)
-        check_memories(machine, strategy, settings)
+        check_memories(undivided)
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
@@ -553,6 +555,8 @@ def estimate(
     slow = slow_kernel(runtime.name, scope.interface, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
+    if np.any(undivided):
+        missing = np.where(undivided, whole_bytes(model, work), missing)
     visits = np.mean(visits_of(model.architecture))
     guessed = model.architecture.layer_uncertainty
     notes.append(uncertainty.few_note(runtime.name, bound))

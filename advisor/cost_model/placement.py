@@ -373,12 +373,23 @@ def is_tight(
 # Refusals of a stated placement.
 
 
-def check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
-    """Check that no part of a model stays in RAM that the GPU shares; raises Refusal unless a
-    person divides the model.
+def held_by_gpu(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Array:
+    """Whether a part is to stay in RAM though the GPU's part of a shared memory holds the whole
+    model; False where a person divides it.
     """
     divided = settings.states_layers or settings.kv_in_ram is not None
-    if machine.one_pool and strategy is PlacementStrategy.CPU_OFFLOAD and not divided:
+    if not machine.one_pool or strategy is not PlacementStrategy.CPU_OFFLOAD or divided:
+        return False
+    return np.asarray(whole_bytes(model, work) <= machine.gpu_memory)
+
+
+def check_memories(held: Array) -> None:
+    """Check that no part of a model stays in RAM that the GPU shares, where the GPU's part holds
+    all of it (`held_by_gpu`); raises Refusal.
+    """
+    if np.all(held):
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."
         )

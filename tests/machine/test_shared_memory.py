@@ -3,13 +3,15 @@
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine, left_to_system
 from advisor.machine.shared_memory import raised
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP
 from advisor.units import GIB
 
 
@@ -64,9 +66,9 @@ def test_a_system_keeps_four_to_eight_gib_of_what_is_shared() -> None:
 def test_nothing_fills_the_whole_of_a_shared_memory() -> None:
     model = catalog.model("gpt-oss-120b", "MXFP4")
     for chip, size in (("Apple M4 Max 40c", 64), ("Apple M4 Max 40c", 128), ("GB10", 128)):
-        for estimate in advise(model, _described(chip, size), Workload()).estimates:
-            if bool(estimate.fits) and estimate.strategy is not PlacementStrategy.NVME_OFFLOAD:
-                held = sum(float(sum(each)) for each in estimate.held.values())
+        for timed in advise(model, _described(chip, size), Workload()).estimates:
+            if bool(timed.fits) and timed.strategy is not PlacementStrategy.NVME_OFFLOAD:
+                held = sum(float(sum(each)) for each in timed.held.values())
                 assert held <= (size - 4) * GIB
 
 
@@ -75,6 +77,32 @@ def test_one_memory_has_no_other_to_leave_a_part_in() -> None:
     answer = advise(model, _described("Apple M4 Max 40c", 128), Workload())
     assert "share one memory" in answer.why_not(PlacementStrategy.CPU_OFFLOAD)
     assert any(bool(each.fits) for each in answer.placed(PlacementStrategy.GPU_RESIDENT))
+
+
+@pytest.mark.parametrize(
+    ("chip", "form", "part_gib"),
+    [("Apple M4 Max 40c", "Q3_K_L", 107.52), ("Radeon 8060S (Ryzen AI Max+ 395)", "IQ4_XS", 96.0)],
+)
+def test_the_processor_computes_what_the_gpus_part_of_one_memory_cannot_hold(
+    chip: str, form: str, part_gib: float
+) -> None:
+    """Of 128 GiB the system keeps 8. Qwen3-235B-A22B takes more than the GPU's part and less than
+    120 GiB in Q3_K_L and in IQ4_XS, less than the part in IQ3_XXS, more than all in Q4_K_M.
+    """
+    owned = _described(chip, 128)
+
+    def beside(form: str) -> Estimate:
+        model = catalog.model("Qwen3-235B-A22B", form)
+        return estimate(model, owned, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
+
+    divided = beside(form)
+    in_gpu = float(sum(divided.held[Tier.VRAM]))
+    in_ram = float(sum(divided.held[Tier.RAM]))
+    assert divided.fits
+    assert in_gpu <= part_gib * GIB * 1.001
+    assert part_gib * GIB < in_gpu + in_ram <= 120 * GIB
+    assert "share one memory" in beside("IQ3_XXS").refusal
+    assert not beside("Q4_K_M").fits
 
 
 def test_the_processor_of_a_pc_computes_what_its_graphics_may_not_hold() -> None:
