@@ -9,6 +9,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from random import Random
 
@@ -99,6 +100,12 @@ def questions(seed: str) -> Iterator[Request]:
         )
 
 
+def some(name: str) -> Iterator[Request]:
+    """Every other question of those that all tests share: an answer serves several tests."""
+    return islice(questions("one thing changed"), zlib.crc32(name.encode()) % 2, 2 * COUNT, 2)
+
+
+@lru_cache(maxsize=100)
 def placed(request: Request) -> tuple[Estimate, ...]:
     """Estimates that fit, of every runtime in every placement."""
     nouns = request.nouns()
@@ -132,10 +139,13 @@ def worse(
 ) -> list[str]:
     """Questions whose best answer is worse after a change that should do no harm."""
     harmed = []
-    for request in islice(questions(seed), COUNT):
+    for request in some(seed):
         try:
+            changed = change(request)
+            if changed == request:
+                continue
             before = placed(request)
-            after = placed(change(request))
+            after = placed(changed)
         except AdvisorError:  # a model in no such format, a context beyond the model's own
             continue
         if best(after, by) < share * best(before, by):
@@ -298,7 +308,7 @@ def test_more_ram_beside_a_fast_and_a_slow_card_never_delays_the_first_token() -
 
 
 def test_the_order_in_which_cards_are_named_changes_nothing() -> None:
-    for request in islice(questions("order"), COUNT):
+    for request in some("order"):
         turned = " + ".join(reversed((request.gpu or "").split(" + ")))
         if " + " not in turned:
             continue
@@ -309,7 +319,7 @@ def test_the_order_in_which_cards_are_named_changes_nothing() -> None:
 
 
 def test_a_range_contains_its_value() -> None:
-    for request in islice(questions("ranges"), COUNT):
+    for request in some("ranges"):
         for estimate in placed(request):
             for figure in (estimate.decode, estimate.prefill, estimate.first_token):
                 assert figure is not None
