@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 import urllib.request
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.error import HTTPError
@@ -34,29 +35,53 @@ def public(tmp_path_factory):
         yield url, folder
 
 
-def opened(chromium, url):
-    tab = chromium.new_context(**STILL).new_page()
+@pytest.fixture(scope="module")
+def first(chromium):
+    """A visitor's browser, which compiles the pages' scripts once."""
+    context = chromium.new_context(**STILL)
+    context.new_page()  # stays open, so that the process that compiled them does not end
+    yield context
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def second(chromium):
+    """Another visitor's browser."""
+    context = chromium.new_context(**STILL)
+    yield context
+    context.close()
+
+
+@contextmanager
+def opened(visitor, url):
+    tab = visitor.new_page()
     tab.goto(url)
     settle(tab)
-    return tab
+    yield tab
+    tab.close()
 
 
-def test_no_file_of_the_server_is_read(chromium, public):
+def words(visitor, url):
+    with opened(visitor, url) as tab:
+        return tab.inner_text("body")
+
+
+def test_no_file_of_the_server_is_read(first, public):
     url, folder = public
     secret = folder / "config.json"
     secret.write_text('{"model_type": "llama", "hidden_size": 4096}')
     for path in (secret, "/etc/passwd"):
-        text = opened(chromium, f"{url}/?model={path}").inner_text("body")
+        text = words(first, f"{url}/?model={path}")
         assert "files of this computer are not read here" in text
         assert "4096" not in text
 
 
-def test_the_computer_of_the_server_is_not_shown(chromium, public):
+def test_the_computer_of_the_server_is_not_shown(first, public):
     url, _ = public
     for address in ("?machine=this", "calibrate", "run?machine=this", "find"):
-        text = opened(chromium, f"{url}/{address}").inner_text("body")
+        text = words(first, f"{url}/{address}")
         assert host_facts().name not in text, address
-    text = opened(chromium, f"{url}/?machine=this").inner_text("body")
+    text = words(first, f"{url}/?machine=this")
     assert "is the computer of this server, which is not shown" in text
 
 
@@ -69,26 +94,26 @@ def test_ways_of_an_operator_are_closed(public):
         assert refused.value.code == 404
 
 
-def test_nothing_is_measured_taken_in_or_changed(chromium, public):
+def test_nothing_is_measured_taken_in_or_changed(first, public):
     url, _ = public
-    tab = opened(chromium, f"{url}/calibrate?machine_tab=Another+computer")
-    text = tab.inner_text("body")
-    assert "Measuring is switched off on this server" in text
-    assert "Machines are neither taken in nor changed here." in text
-    for key in ("calibrate_start", "import_now", "really_this"):
-        assert tab.locator(f".st-key-{key}").count() == 0, key
-    assert tab.locator("input[type=file]").count() == 0
+    with opened(first, f"{url}/calibrate?machine_tab=Another+computer") as tab:
+        text = tab.inner_text("body")
+        assert "Measuring is switched off on this server" in text
+        assert "Machines are neither taken in nor changed here." in text
+        for key in ("calibrate_start", "import_now", "really_this"):
+            assert tab.locator(f".st-key-{key}").count() == 0, key
+        assert tab.locator("input[type=file]").count() == 0
 
 
-def test_reports_are_kept_for_nobody_without_a_login(chromium, public):
+def test_reports_are_kept_for_nobody_without_a_login(first, public):
     url, folder = public
-    tab = opened(chromium, f"{url}/reports")
-    assert "Reports are not kept on this server" in tab.inner_text("body")
-    assert tab.get_by_role("button", name="Log in").count() == 0
-    tab = opened(chromium, url)
-    tab.locator(".st-key-save_report button").first.click()
-    tab.locator(".st-key-save_now button").click()
-    tab.get_by_text("Reports are not kept on this server").first.wait_for()
+    with opened(first, f"{url}/reports") as tab:
+        assert "Reports are not kept on this server" in tab.inner_text("body")
+        assert tab.get_by_role("button", name="Log in").count() == 0
+    with opened(first, url) as tab:
+        tab.locator(".st-key-save_report button").first.click()
+        tab.locator(".st-key-save_now button").click()
+        tab.get_by_text("Reports are not kept on this server").first.wait_for()
     store = open_store(f"sqlite:///{folder / 'reports.sqlite'}")
     try:
         assert store.list() == ()
@@ -156,19 +181,19 @@ def uploaded(url, place, size, token):
         connection.close()
 
 
-def test_what_one_visitor_gave_no_other_sees(chromium, public):
+def test_what_one_visitor_gave_no_other_sees(first, second, public):
     url, _ = public
     config = LLAMA | {"_name_or_path": "somebody/Confidential-7B"}
-    tab = opened(chromium, url)
-    tab.get_by_role("button", name="More settings").click()
-    tab.get_by_text("Other ways to give a model").click()
-    open_tab(tab, "Paste")
-    tab.get_by_role("textbox", name="config.json").fill(json.dumps(config))
-    tab.get_by_role("button", name="Use it").click()
-    tab.wait_for_function("document.title.startsWith('Confidential-7B')")
-    settle(tab)
-    for page in ("", "run"):
-        assert "Confidential" not in opened(chromium, f"{url}/{page}").inner_text("body")
-    other = opened(chromium, f"{url}/?model=pasted:+Confidential-7B")
-    assert "A link cannot carry what was pasted" in other.inner_text("body")
-    assert "Confidential" not in other.title()
+    with opened(first, url) as tab:
+        tab.get_by_role("button", name="More settings").click()
+        tab.get_by_text("Other ways to give a model").click()
+        open_tab(tab, "Paste")
+        tab.get_by_role("textbox", name="config.json").fill(json.dumps(config))
+        tab.get_by_role("button", name="Use it").click()
+        tab.wait_for_function("document.title.startsWith('Confidential-7B')")
+        settle(tab)
+        for page in ("", "run"):
+            assert "Confidential" not in words(second, f"{url}/{page}")
+        with opened(second, f"{url}/?model=pasted:+Confidential-7B") as other:
+            assert "A link cannot carry what was pasted" in other.inner_text("body")
+            assert "Confidential" not in other.title()
