@@ -9,10 +9,10 @@ feed-forward (pull request 26622, August 2026). From a drive, the file is mapped
 pages are read at page faults.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,42 +83,115 @@ def place(
     if settings.expert_cache is not None:
         settings = replace(settings, expert_cache=_expert_cache(model, machine, strategy, settings))
     computing = compute_buffer(model.architecture, work)
-    placed = partial(_placed, model, machine, work, settings, strategy, computing)
-    placement = placed(*split(model, machine, work, settings, computing))
+    on_gpus = partial(_on_gpus, model, machine, work, settings, computing)
+    division = on_gpus(*split(model, machine, work, settings, computing))
     if not settings.states_layers:
-        placement = _with_room(model, machine, work, placement, placed)
+        division = _with_room(model, machine, division, on_gpus)
+    placement = _placed(model, machine, work, settings, strategy, division)
     if strategy is not PlacementStrategy.NVME_OFFLOAD:
         return placement
     return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
 
 
-def _with_room(
+class _OnGpus(NamedTuple):
+    """Layers on the GPUs, and what each GPU needs for them; shares of shape (..., layers)."""
+
+    gpu_layers: Array  # number of last layers on the GPUs
+    cpu_moe: Array  # number of first layers with experts outside
+    cpu_ffn: Array  # number of first layers with their dense feed-forward outside
+    layers: Floats  # shares of the layers on any GPU
+    group_shares: dict[Group, Floats]  # the same of groups that first layers have outside
+    cached: Floats  # the same of the cache
+    cache: Floats  # cache of one user, per layer [B]
+    head: Array  # 1 where the output head is on the last GPU, else 0
+    outside: Array  # 1 where a part of the model is computed outside the GPUs, else 0
+    parts: Sequence[Floats]  # shares of the layers on each GPU
+    layer_bytes: Floats  # bytes of each layer on its GPU, with its cache [B]
+    computing: Array  # compute buffer [B]
+    working: Array  # buffers of each GPU [B]
+    after_layers: Array  # bytes on the last GPU beside its layers [B]
+
+    def needed(self) -> list[Array]:
+        """Memory that each GPU needs [B]."""
+        needed = [np.vecdot(part, self.layer_bytes) + self.working for part in self.parts]
+        needed[-1] = needed[-1] + self.after_layers
+        return needed
+
+
+def _on_gpus(
     model: Model,
     machine: Machine,
     work: Workload,
-    placement: Placement,
-    placed: Callable[[Array, Array], Placement],
-) -> Placement:
-    """Placement in which each of several GPUs has room for its whole layers.
+    settings: Settings,
+    computing: Array,
+    gpu_layers: Array,
+    cpu_moe: Array,
+) -> _OnGpus:
+    """Layers on the GPUs by their number, with the routed experts of the first `cpu_moe` layers
+    outside.
+    """
+    on_gpu = last_layers(model, gpu_layers)
+    group_shares = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
+    cpu_ffn = np.zeros(())
+    if settings.cpu_ffn is not None:
+        cpu_ffn = np.clip(np.asarray(settings.cpu_ffn, dtype=float), 0, model.layers)
+        group_shares[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
+    cached = on_gpu * (not settings.kv_in_ram)
+    cache = kv_cache_bytes(model, work)
+    least = 1.0 if settings.head_first else float(model.layers)
+    head_on_gpu = (np.asarray(gpu_layers) >= least) & bool(machine.gpus)
+    head = np.where(head_on_gpu, 1.0, 0.0)
+    outside = np.where((gpu_layers < model.layers) | (cpu_moe + cpu_ffn > 0), 1.0, 0.0)
+    after_layers = head * model.output + _further_bytes(model, work)
+    layer_bytes: Floats = np.zeros(model.layers)
+    working: Array = 0.0
+    parts: Sequence[Floats] = ()
+    if machine.gpus:
+        cached_bytes = cached * cache * np.asarray(work.users, float)[..., None]
+        layer_bytes = _weights_with(model, group_shares) + cached_bytes
+        working = gpu_buffer(model, machine, work, outside, computing)
+        if settings.expert_cache is not None:
+            working = working + np.asarray(settings.expert_cache) / machine.gpu_count
+        parts = over_gpus(machine, on_gpu, layer_bytes, after_layers)
+    return _OnGpus(
+        gpu_layers=gpu_layers,
+        cpu_moe=cpu_moe,
+        cpu_ffn=cpu_ffn,
+        layers=on_gpu,
+        group_shares=group_shares,
+        cached=cached,
+        cache=cache,
+        head=head,
+        outside=outside,
+        parts=parts,
+        layer_bytes=layer_bytes,
+        computing=computing,
+        working=working,
+        after_layers=after_layers,
+    )
+
+
+def _with_room(
+    model: Model, machine: Machine, division: _OnGpus, again: Callable[[Array, Array], _OnGpus]
+) -> _OnGpus:
+    """Layers on the GPUs with which each of several GPUs has room for its whole layers.
 
     Layers divide the memory of GPUs unevenly: as long as one GPU lacks room, the experts of one
     more layer go to RAM, or one more layer of a model without experts.
 
-    `placed` makes one from the numbers of layers on the GPUs and of layers with experts in RAM.
+    `again` divides the layers by the numbers of them on the GPUs and with experts in RAM.
     """
-    cards = [Location.vram(device) for device in range(len(machine.gpus))]
-    for _ in range(model.layers if len(cards) > 1 else 0):
-        beyond = [
-            placement.needed_bytes(model, card, work) > capacity(machine, card) for card in cards
-        ]
+    room = [capacity(machine, Location.vram(device)) for device in range(len(machine.gpus))]
+    for _ in range(model.layers if len(room) > 1 else 0):
+        beyond = [need > size for need, size in zip(division.needed(), room, strict=True)]
         crowded = np.any(np.broadcast_arrays(*beyond), axis=0)
         if not np.any(crowded):
             break
-        with_experts = model.layers - np.asarray(placement.cpu_moe) if model.has_experts else 0.0
+        with_experts = model.layers - np.asarray(division.cpu_moe) if model.has_experts else 0.0
         experts = crowded & (with_experts > 0)
-        fewer = placement.gpu_layers - np.where(crowded & ~experts, 1.0, 0.0)
-        placement = placed(np.maximum(fewer, 0.0), placement.cpu_moe + np.where(experts, 1.0, 0.0))
-    return placement
+        fewer = division.gpu_layers - np.where(crowded & ~experts, 1.0, 0.0)
+        division = again(np.maximum(fewer, 0.0), division.cpu_moe + np.where(experts, 1.0, 0.0))
+    return division
 
 
 def _placed(
@@ -127,64 +200,41 @@ def _placed(
     work: Workload,
     settings: Settings,
     strategy: PlacementStrategy,
-    computing: Array,
-    gpu_layers: Array,
-    cpu_moe: Array,
+    division: _OnGpus,
 ) -> Placement:
-    """Placement with a number of last layers on the GPUs, and the routed experts of the first
-    `cpu_moe` layers outside.
-    """
+    """Placement of layers that are divided among the GPUs, with all others by strategy."""
     rest = Location.DISK if strategy is PlacementStrategy.NVME_OFFLOAD else Location.RAM
-    on_gpu = last_layers(model, gpu_layers)
-    gpu_shares = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
-    cpu_ffn = np.zeros(())
-    if settings.cpu_ffn is not None:
-        cpu_ffn = np.clip(np.asarray(settings.cpu_ffn, dtype=float), 0, model.layers)
-        gpu_shares[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
-    cached_on_gpu = on_gpu * (not settings.kv_in_ram)
-    cache = kv_cache_bytes(model, work)
-    least = 1.0 if settings.head_first else float(model.layers)
-    head_on_gpu = (np.asarray(gpu_layers) >= least) & bool(machine.gpus)
-    head = np.where(head_on_gpu, 1.0, 0.0)
-    in_rest = {group: 1.0 - share for group, share in gpu_shares.items()}
-    weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu) | in_rest}
-    kv: dict[Location, Floats] = {Location.RAM: 1.0 - cached_on_gpu}
-    output: dict[Location, Array] = {rest: 1.0 - head}
-    outside = np.where((gpu_layers < model.layers) | (cpu_moe + cpu_ffn > 0), 1.0, 0.0)
+    in_rest = {group: 1.0 - share for group, share in division.group_shares.items()}
+    weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - division.layers) | in_rest}
+    kv: dict[Location, Floats] = {Location.RAM: 1.0 - division.cached}
+    output: dict[Location, Array] = {rest: 1.0 - division.head}
     # in RAM a micro-batch where layers are computed there, else its inputs
-    feeding = np.where(outside, computing, input_buffer(model.architecture, work))
+    feeding = np.where(division.outside, division.computing, input_buffer(model.architecture, work))
     buffers: dict[Location, Array] = {
         Location.RAM: feeding + output_buffer(model.architecture, work)
     }
-    if machine.gpus:
-        cached_bytes = cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
-        layer_bytes = _weights_with(model, gpu_shares) + cached_bytes
-        working = gpu_buffer(model, machine, work, outside, computing)
-        if settings.expert_cache is not None:
-            working = working + np.asarray(settings.expert_cache) / machine.gpu_count
-        after_layers = head * model.output + _further_bytes(model, work)
-        for device, part in enumerate(over_gpus(machine, on_gpu, layer_bytes, after_layers)):
-            card = Location.vram(device)
-            in_part = {group: share * (part > 0) for group, share in gpu_shares.items()}
-            weights[card] = {**all_of(part), **in_part}
-            kv[card] = cached_on_gpu * (part > 0)
-            buffers[card] = working
+    for device, part in enumerate(division.parts):
+        card = Location.vram(device)
+        in_part = {group: share * (part > 0) for group, share in division.group_shares.items()}
+        weights[card] = {**all_of(part), **in_part}
+        kv[card] = division.cached * (part > 0)
+        buffers[card] = division.working
     for place, share in _last_memory(machine).items():
         buffers[place] = buffers[place] + share * _further_bytes(model, work)
         if machine.gpus:
-            output[place] = share * head
+            output[place] = share * division.head
     return Placement(
         strategy=strategy,
-        gpu_layers=gpu_layers,
-        cpu_moe=cpu_moe,
-        cpu_ffn=cpu_ffn,
+        gpu_layers=division.gpu_layers,
+        cpu_moe=division.cpu_moe,
+        cpu_ffn=division.cpu_ffn,
         weights=weights,
         kv=kv,
         embedding=rest,
         embedding_shares=_tables(model, rest, settings),
         output=output,
         buffers=buffers,
-        cache=cache,
+        cache=division.cache,
         load_mode=settings.load_mode,
         expert_cache=0.0 if settings.expert_cache is None else settings.expert_cache,
     )
