@@ -23,7 +23,7 @@ from advisor.machine.backends import Backend
 from advisor.machine.machine import Gpu, Machine
 
 EVERY_NUMBER = 4  # cards of a kind up to which every smaller number of them is tried
-EVERY_COMBINATION = 24  # combinations of cards up to which all are tried: of five of four kinds
+EVERY_COMBINATION = 32  # combinations of cards up to which all are tried: of five unlike ones
 VARIABLES = {
     "cuda": "CUDA_VISIBLE_DEVICES={}",
     "rocm": "HIP_VISIBLE_DEVICES={}",
