@@ -371,13 +371,13 @@ def _host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
 
 
 def _usual_host(parts: StatedParts, gpu: Gpu | None) -> str:
-    """Typical machine around a card, by the card's age; a desktop of today without a card."""
+    """Typical machine around cards, by the age of the newest; a desktop of today without a card."""
     if gpu is None:
         return TYPICAL.host
     if LAPTOP_CARD in gpu.name:
         return TYPICAL_LAPTOP
-    released = parts.card(gpu).released
-    if released and released < DDR5_SINCE:
+    released = [card.row.released for card in parts.cards]
+    if all(released) and max(released) < DDR5_SINCE:
         return TYPICAL.older_host
     return TYPICAL.host
 

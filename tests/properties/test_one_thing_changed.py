@@ -337,8 +337,16 @@ def test_a_fifth_card_like_one_of_four_unlike_ones_is_never_slower() -> None:
 
 def test_a_fifth_card_of_another_maker_is_never_slower() -> None:
     """The best two of five unlike cards, the first and third fastest, were not tried."""
-    usual = Request(model="Mixtral-8x7B", format="Q4_K_M", cpu="EPYC 7763", ram_gb=128,
-                    context=65536, prompt=16, output=64, users=16)  # fmt: skip
+    usual = Request(
+        model="Mixtral-8x7B",
+        format="Q4_K_M",
+        cpu="EPYC 7763",
+        ram_gb=128,
+        context=65536,
+        prompt=16,
+        output=64,
+        users=16,
+    )
     four = "RTX 4090 + RTX 5060 Ti 16GB + V100 32GB + L40S"
     before = placed(replace(usual, gpu=four))
     after = placed(replace(usual, gpu=f"{four} + Arc A770"))
@@ -347,8 +355,15 @@ def test_a_fifth_card_of_another_maker_is_never_slower() -> None:
 
 def test_an_old_card_beside_a_new_one_leaves_the_machine_around_it_as_it_is() -> None:
     """The larger of the two, an MI50, put an RTX 4090 into a desktop with DDR4."""
-    usual = Request(model="GLM-4.5-Air", format="Q6_K", gpu="RTX 4090", ram_gb=64, context=65536,
-                    users=2, output=64)  # fmt: skip
+    usual = Request(
+        model="GLM-4.5-Air",
+        format="Q6_K",
+        gpu="RTX 4090",
+        ram_gb=64,
+        context=65536,
+        users=2,
+        output=64,
+    )
     alone = usual.nouns().machine.host
     both = replace(usual, gpu="RTX 4090 + MI50 32GB").nouns().machine.host
     old = replace(usual, gpu="MI50 32GB").nouns().machine.host
