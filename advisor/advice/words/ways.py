@@ -613,16 +613,17 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
 
 
 def _given(option: Option, kept: Option) -> str:
-    """Speed of an option; where the first word is most of the answer now and comes notably sooner,
-    when.
+    """Speed of an option; where the first word comes notably sooner, and is most of the answer now
+    or all that changes, when.
     """
     then = option.speed
     now = kept.speed
     if then is None:
         return ""
-    most = max(MOSTLY * kept.answer_seconds, NOTABLY * then.first_token)
-    if now is not None and begins_late(kept) and now.first_token >= most:
-        return f"the first word after {duration(then.first_token)}"
+    if now is not None and begins_late(kept) and now.first_token >= NOTABLY * then.first_token:
+        mostly = now.first_token >= MOSTLY * kept.answer_seconds
+        if mostly or then.decode < NOTABLY * now.decode:
+            return f"the first word after {duration(then.first_token)}"
     return f"{number(then.decode)} tokens a second"
 
 
