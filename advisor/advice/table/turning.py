@@ -204,10 +204,13 @@ NAMED = 10.0
 """Largest factor on an input, up and down, at which a turning point is named: none is in doubt by
 more. Speeds are named within their range."""
 SPEEDS = ("speed now", "speed then")
+EDGE = 1.02
+"""Factor on an input, up and down, at which an option that turns is neither worth it nor not: the
+value at which it turns would be shown as the present one."""
 
 
 def what_changes(option: Option, *, priced: bool = False) -> str:
-    """Sentences on the three nearest turning points, or on an option that pays by far.
+    """Sentences on the three nearest turning points, or on an option that pays by far or just so.
 
     The option's price is named where `priced` is true.
     """
@@ -227,6 +230,8 @@ def what_changes(option: Option, *, priced: bool = False) -> str:
         if clear:
             return f"{subject} pays, and would with a tenth of the answers."
         return ""
+    if abs(np.log(points[0].share)) <= np.log(EDGE):
+        return f"{subject} saves about what it costs, no more."
     if option.pays:
         turns = "It would not"
     else:

@@ -99,6 +99,13 @@ def test_it_is_said_which_way() -> None:
     assert nearest((KEPT, dear, BOUGHT)) is dear
 
 
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_at_the_edge_no_value_is_named_that_is_the_present_one(share: float) -> None:
+    # 202.92 USD of waiting a month for 36 months: 7,305 USD
+    even = option(OptionKind.ADD, 20.0, share * 202.9167 * 36, KEPT)
+    assert what_changes(even) == f"{even.name} saves about what it costs, no more."
+
+
 def test_what_is_odd_is_in_question_only_where_nothing_else_would_pay() -> None:
     odd = replace(BOUGHT, odd=("Few run it.",))
     dear = option(OptionKind.ADD, 20.0, 18_000.0, KEPT)
