@@ -522,6 +522,9 @@ def test_without_a_machine_the_servers_own_stands_nowhere():
     text = page_text(test := app(model="gpt-oss-20b", machine="nothing"))
     assert "You have no machine for it yet." in text
     assert "No machine yet" in text
+    assert "Two ways to run it" in text
+    nouns = Request(model="gpt-oss-20b", machine="nothing").nouns()
+    assert page.title(answer(nouns)) == "gpt-oss-20b: no machine yet"
     for told in ("Offload to RAM", "certainty", "GB RAM", "assumed: NVMe", "Measure RAM"):
         assert told not in text, told
     assert not test.tabs

@@ -148,13 +148,15 @@ def shown(answer: Answer) -> None:
     )
     presets.machines()
     offered = ways.ways(answer)
-    with st.container(key="answer"):  # one element, so that it is drawn at once
+    nowhere = answer.nouns.request.nowhere
+    # One element, so that it is drawn at once; its key says how high it is.
+    with st.container(key="purchases" if nowhere else "answer"):
         problems = joined(boxed(sentence, "warning") for sentence in current.visit().problems)
         told = drawn(answer, offered, _before(answer))
         refused.keep(told)
         show(problems + told)
     why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
-    opens = unfold if answer.nouns.request.nowhere else open_tab
+    opens = unfold if nowhere else open_tab
     pressed(chips.actions() | ways.actions(offered, opens) | known.actions(answer) | why)
     with st.container(key="beside_the_answer", horizontal=True, vertical_alignment="bottom"):
         ways.row_of_candidates(answer)
@@ -274,6 +276,8 @@ def _fold(title: str) -> str:
 def title(answer: Answer) -> str:
     """Title of the browser's tab: model, machine and speed."""
     best = answer.advice.best
+    if answer.nouns.request.nowhere:
+        return f"{answer.nouns.model.title}: no machine yet"
     if best:
         speed = tokens_per_second(decode_tps(best))
     else:

@@ -92,6 +92,8 @@ def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     count = ("No way", "One way", "Two ways", "Three ways", "Four ways")[helping]
     if settled:
         title = "Nothing needs to change"
+    elif answer.nouns.request.nowhere:
+        title = f"{count} to run it"
     else:
         title = f"{count} to make it better"
     cards = joined(_card(place, way) for place, way in enumerate(offered))
