@@ -1,4 +1,4 @@
-"""The line "Do you know a speed of this machine?": a speed is typed, and teaches the answer."""
+"""The field "Know its speed?": a speed of the machine is typed, and teaches the answer."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,7 +15,7 @@ from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.markup import block, copyable, joined, notice, press, say
 from advisor.ui.question import current, inputs
 
-TITLE = "Do you know a speed of this machine?"
+TITLE = "Know its speed?"
 MODEL = "known_model"
 SPEED = "known_tps"
 FILE = "known_file"

@@ -218,7 +218,7 @@ def _for_all(edit: Edited, nouns: Nouns) -> Way:
 def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
     """Thinking off, with the free setting that it is decided for."""
     changes: dict[str, Any] = {"think": str(Think.OFF)}
-    text = f"{answer.nouns.model.title.rpartition('/')[2]} answers without reasoning first."
+    text = "Answers without reasoning first."
     if decided.name != STOPS_THINKING and edit is not None:
         changes |= _inputs_of(edit, answer.nouns)
         text = f"{text[:-1]}, and {plain(edit.words)}."
@@ -471,7 +471,7 @@ def _elsewhere(answer: Answer) -> Way | None:
         name="Rent or API",
         price=f"{money(_monthly(option))} a month",
         figure=f"{number(speed.decode)} tokens/s" if speed else "speed not published",
-        text=f"{capitalised(offer)}.{''.join(also_words)} Your texts leave your house.",
+        text=f"{capitalised(offer)}.{''.join(also_words)} Texts leave your house.",
         action=COSTS,
     )
 
