@@ -197,11 +197,13 @@ def _served(case: Situation) -> Option | None:
 
 
 def _kept_for_agents(case: Situation) -> Option | None:
-    """A free setting that loses nothing and shortens a task of agents most: what the server keeps
-    of their conversations.
+    """A free setting that loses nothing and shortens a task of agents most, what the server keeps
+    of their conversations, where the machine then serves.
     """
     option = case.agents
-    return option if option is not None and not option.loss else None
+    if option is None or option.loss or not serves(option, case.reading_tps):
+        return None
+    return option
 
 
 UNDONE = 1.25
@@ -212,7 +214,9 @@ ones are within what predictions err."""
 def _undone(case: Situation) -> Option | None:
     """The fastest of the stated settings left to the engine, where one waits for an answer."""
     now = case.kept.speed
-    if now is None or (serves(case.kept, case.reading_tps) and _hours_saved(case) is None):
+    fast = now is not None and now.decode >= FASTER * case.reading_tps
+    waits = not (fast and serves(case.kept, case.reading_tps))
+    if now is None or not (waits or _hours_saved(case) is not None):
         return None
     able = [option for option in case.options[1:] if option.undoes and option.speed is not None]
     best = max(able, key=lambda option: option.decode, default=None)
@@ -573,7 +577,7 @@ def decided_choice(case: Situation, decision: Decision) -> Choice:
         return replace(choice, safe=None, reason=_not_enough(case))
     if choice.safe is not None and decision.model is not None:
         return replace(choice, safe=None, reason="Before anything is bought, a free model.")
-    if choice.safe is not None and decision.rule == SWITCH_OFF:
+    if choice.safe is not None and is_bought(choice.safe) and decision.rule in (SWITCH_OFF, KEEP):
         return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
     if choice.safe is None and _beyond_the_budget(case):
         return replace(choice, reason=_too_dear(case))

@@ -106,6 +106,16 @@ def test_what_stays_in_the_house_is_neither_rented_nor_called() -> None:
     assert anywhere.choice.safe.kind is OptionKind.API
 
 
+def test_what_is_kept_is_not_beside_a_purchase_that_is_chosen() -> None:
+    """A model that is rated as high is free and fast: nothing is bought, whatever would pay."""
+    machine = "RTX 3090, Ryzen 9 5950X, 128 GB DDR4"
+    for day in (5.0, 40.0, 200.0):
+        advice = decided(machine=machine, model="gpt-oss-120b", gpu_layers=20, replies_per_day=day)
+        safe = advice.choice.safe
+        if advice.decision.keeps and advice.decision.option is None:
+            assert safe is None or not safe.upfront, day
+
+
 def test_a_budget_and_a_maker_bind() -> None:
     advice = decided(machine=MACHINES[1], model="Llama-3.3-70B", max_usd=1500.0, maker="NVIDIA")
     for option in advice.options[1:]:

@@ -86,18 +86,20 @@ def _beyond(advice: Comparison) -> Iterator[str]:
 
 def _before_a_purchase(advice: Comparison) -> Iterator[str]:
     """A free setting that shortens a task of an agent by much, where the second line names another
-    engine, or no free setting is decided.
+    engine, or something else is decided.
     """
     task = advice.task
+    best = None if task is None else task.notable
+    if task is None or best is None:
+        return
     decided = advice.decision.option
     free = decided is not None and decided.is_free_setting
-    if task is None or (free and advice.faster_elsewhere is None):
+    same = decided is not None and decided.name == best.edit.words
+    if same and advice.faster_elsewhere is None:
         return
-    best = task.notable
-    if best is not None:
-        then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
-        start = "Free" if free or decided is None else "Free first"
-        yield f"{start}: {plain(best.edit.words)}, {then}."
+    then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
+    start = "Free" if free or decided is None else "Free first"
+    yield f"{start}: {plain(best.edit.words)}, {then}."
 
 
 WITHOUT_THINKING = (

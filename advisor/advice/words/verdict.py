@@ -165,7 +165,7 @@ def verdict(advice: Comparison) -> VerdictText:
     if elsewhere := faster_runtime(advice):
         acts = advice.decision.option is not None or advice.decision.model is not None
         both = [f"{first} {way}" for first in reversed(elsewhere) for way in ways] if acts else []
-        ways = [*both, *elsewhere]
+        ways = both or elsewhere
     answers = f"{number(money.replies_per_day)} answers a day, "
     if money.thinking_tokens:
         answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "
@@ -186,7 +186,7 @@ def verdict(advice: Comparison) -> VerdictText:
     way = (
         _fitting(gives, takes, beside, at_all=False)
         or _fitting(gives, takes, ways, at_all=False)
-        or _fitting(gives, takes, in_short(advice) or ways)
+        or _fitting(gives, takes, in_short(advice) or elsewhere or ways)
     )
     return VerdictText(
         judgement=level,

@@ -167,7 +167,7 @@ def test_a_task_of_an_agent_is_told_after_the_setting_that_saves_most() -> None:
     task = advice.task
     assert task is not None
     assert task.saves[0].seconds > task.seconds / 3
-    assert re.search(r"Free: .+, a task in \d+ hours\.", advice.verdict)
+    assert re.search(r"Free: one slot .+, a task in \d+ hours instead of", advice.verdict)
 
 
 def test_who_counts_the_resale_of_a_dear_card_is_told_what_a_cheap_one_leaves_over() -> None:
