@@ -186,7 +186,7 @@ def _smaller_cache(work: Workload, best: Estimate) -> Edits:
     kind = best.runtime.quantized_kv_type
     if work.kv_type in ("f16", "bf16", "f32") and kind:
         lighter = replace(work, kv_type=kind)
-        cost = 0.0 if kind == HARDLY_LOSSY_CACHE else None
+        cost = 0.0 if kind in HARDLY_LOSSY_CACHES else None
         yield Edit(words=f"KV cache in {kind}", cost="free", changes={"work": lighter}, loss=cost)
     request = float(work.prompt) + float(work.output)
     shorter = max(float(work.context) / 2, request)
@@ -241,9 +241,11 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
     return replace(work, draft=row.draft, drafted=usual.tokens, acceptance=accepted)
 
 
-HARDLY_LOSSY_CACHE = "q8_0"
-"""Format of the cache whose loss is below that of any format of weights: 0.002 of the perplexity
-(https://github.com/ggml-org/llama.cpp/pull/7412, 2024-05)."""
+HARDLY_LOSSY_CACHES = ("q8_0", "fp8")
+"""Formats of the cache whose loss is below that of any format of weights: q8_0 0.002 of the
+perplexity (https://github.com/ggml-org/llama.cpp/pull/7412, 2024-05); 8-bit floats degrade answers
+"typically only minimally" (docs.vllm.ai, FP8 E4M3 KV cache; SGLang's page says the same,
+2026-11-29)."""
 LARGE_CACHE = 0.1  # share of the file from which a smaller cache beside a smaller format is tried
 
 

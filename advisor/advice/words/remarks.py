@@ -154,10 +154,10 @@ def _beside_what_is_free(advice: Comparison) -> Iterator[str]:
         return
     name = name_in_place(option, " in place of yours")
     speed = f"{number(option.decode)} tokens a second"
-    if advice.options[0].speed is not None:
-        speed = (
-            f"{number(option.decode)} instead of {number(advice.options[0].decode)} tokens a second"
-        )
+    decided = advice.decision.option
+    before = decided if decided is not None and decided.is_free_setting else advice.options[0]
+    if before.speed is not None:
+        speed = f"{number(option.decode)} instead of {number(before.decode)} tokens a second"
     yield f"{_why_beside(advice)}: {name}, {speed} for {price_at_once(option)}."
 
 

@@ -107,3 +107,12 @@ def test_a_setting_that_costs_little_is_not_what_is_decided() -> None:
         reading_tps=300.0,
     )
     assert answer(short.nouns()).advice.decision.rule != "setting undone"
+
+
+def test_a_cache_in_8_bit_floats_is_a_free_setting_before_cards_are_bought() -> None:
+    """65,536 tokens of Qwen3-32B are 64 layers x 8 heads x 128 x 2 values: 17.2 GB in 16 bits,
+    beside about 19 GB of weights more than the 34.4 GB of two cards of 16 GB; 8.6 GB in 8 bits.
+    """
+    machine = {"model": "Qwen3-32B", "machine": "2x RTX 4060 Ti 16GB, 64 GB DDR5"}
+    step = free_step(**machine, context=65536.0, prompt=40000.0, thinking_tokens=0.0)
+    assert step.startswith(("KV cache in fp8", "KV cache in q8_0"))
