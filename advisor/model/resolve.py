@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from advisor import given_files
+from advisor.catalog.csv_tables import texts
 from advisor.errors import AdvisorError, InputError, Refusal
 from advisor.failures import NetworkError
 from advisor.model import catalog
@@ -85,12 +86,31 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
     """
     text = BRANCH.sub(r"\1:\2", text.strip())
     if not form:
-        return _resolved(text, None)
+        return _of_unsloth(_resolved(text, None), text)
     meant = Format.meant(form).name
-    resolved = _resolved(text, meant)
+    resolved = _of_unsloth(_resolved(text, meant), form)
     if _letters(meant) == _letters(form):
         return resolved
     return replace(resolved, notes=(*resolved.notes, f"Format {form[:40]} is taken as {meant}."))
+
+
+def _of_unsloth(resolved: ResolvedModel, text: str) -> ResolvedModel:
+    """Model with a remark where its format is one of Unsloth's own, whose sizes follow no rule.
+
+    A file or a repository tells its own size.
+    """
+    if resolved.stored:
+        return resolved
+    letters = _letters(text.casefold().removesuffix(".gguf"))
+    percents = texts("models/dynamic_formats.csv", "format", "larger_percent")
+    named = [name for name in percents if letters.endswith(_letters(name))]
+    if not named:
+        return resolved
+    remark = (
+        f"Unsloth picks the types of {named[0]} for each model and publishes no rule: files are "
+        f"up to {percents[named[0]]} % larger than counted here. Name the file for its own size."
+    )
+    return replace(resolved, notes=(*resolved.notes, remark))
 
 
 def _letters(text: str) -> str:

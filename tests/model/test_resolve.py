@@ -1,6 +1,7 @@
 """A model from a name, a file, a folder, a paste or a repository, and in which format."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from advisor.failures import NetworkError
 from advisor.model import catalog, hub, resolve
 from advisor.model.config.read import describe as describe_config
 from advisor.model.gguf.header import NeedMoreBytes
-from advisor.model.resolve import ReferenceKind, way
+from advisor.model.resolve import ReferenceKind, find, way
 
 
 @pytest.fixture
@@ -405,3 +406,28 @@ def test_a_dense_model_whose_name_says_mxfp4_is_counted_in_four_and_a_half_bits(
     assert known.model.format == "NVFP4"
     assert any("counted as NVFP4" in note for note in known.notes)
     assert resolve.from_name("gpt-oss-20b-MXFP4").model.format == "MXFP4"
+
+
+@pytest.mark.parametrize(
+    ("form", "published"),
+    [
+        ("UD-IQ1_S", 9_043_300_928),
+        ("UD-IQ1_M", 9_666_859_584),
+        ("UD-IQ2_XXS", 10_362_262_080),
+        ("UD-IQ2_M", 10_865_578_560),
+        ("UD-IQ3_XXS", 12_888_085_056),
+        ("UD-Q2_K_XL", 11_814_277_696),
+        ("UD-Q3_K_XL", 13_833_048_640),
+        ("UD-Q4_K_XL", 17_715_663_424),
+        ("UD-Q6_K_XL", 26_340_325_952),
+        ("UD-Q8_K_XL", 35_989_944_896),
+    ],
+)
+def test_sizes_of_unsloths_own_formats_are_said_to_follow_no_rule(form, published) -> None:
+    """Files of unsloth/Qwen3-30B-A3B-GGUF: none is larger than the remark says."""
+    for resolved in (find("Qwen3-30B-A3B", form), find(f"unsloth/Qwen3-30B-A3B-GGUF:{form}")):
+        told = " ".join(resolved.notes)
+        percent = re.search(r"up to (\d+) % larger than counted here", told)
+        assert percent is not None
+        assert published <= resolved.model.file_bytes * (1 + int(percent[1]) / 100)
+    assert "Unsloth" not in " ".join(find("Qwen3-30B-A3B", "Q4_K_M").notes)
