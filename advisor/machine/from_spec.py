@@ -362,7 +362,7 @@ def _host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
         if gpu is not None and gpu.unified and not gpu.of_ram:
             size = parts.card(gpu).memory_gib  # a chip is sold with it
         row = parts.host or catalog.HOSTS.find(_usual_host(parts, gpu))
-        memory = _memory(inputs, size)
+        memory = _memory(inputs, min(size, row.max_memory_gib or size))
         rate = _bandwidth(inputs, row)
         host = from_catalog.host_of(row, memory, rate, assumed=parts.cpu is None)
     if inputs.cores is None:

@@ -303,3 +303,12 @@ def test_a_laptop_has_a_laptops_memory_until_it_is_stated() -> None:
     assert float(from_spec.machine(MachineSpec(gpu="RTX 4060")).host.memory.value) == 64 * GIB
     stated = from_spec.machine(MachineSpec(gpu="RTX 4060 Laptop", ram_gb=32))
     assert float(stated.host.memory.value) == 32 * GIB
+
+
+def test_no_processor_is_given_more_memory_than_it_takes() -> None:
+    """64 GB are assumed where a name says none; a Raspberry Pi 5 has 16 at most."""
+    limited = [row for row in catalog.HOSTS.rows().values() if row.max_memory_gib]
+    assert len(limited) > 100
+    for row in limited:
+        taken = from_spec.machine(MachineSpec(gpu=MachineSpec.NO_GPU, cpu=row.name))
+        assert taken.host.memory.value <= row.max_memory_gib * GIB, row.name
