@@ -129,7 +129,7 @@ def advise(
     users = float(work.users) if session is None else 1.0
     demand = demand_of(users, money, wants).beside(options_found[0])
     options_found = demand.under_load(options_found)
-    task = _task(best, session)
+    task = None if nothing else _task(best, session)
     case = situation_of(options_found, demand, instead)
     case = replace(
         case,

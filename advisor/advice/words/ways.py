@@ -8,7 +8,7 @@ from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.situation import STOPS_THINKING, idle_usd, thinking_off
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import BOUGHT, FASTER, begins_late, reads_drive
+from advisor.advice.table.choice import BOUGHT, FASTER, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
@@ -19,6 +19,7 @@ from advisor.advice.words.phrases import (
     dated,
     duration,
     hours_rented,
+    name_in_place,
     plain,
     price_at_once,
     stated_price,
@@ -51,7 +52,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
         return _with_free(_by_api(advice, option), advice)
     if option.is_free_setting:
         return _free(advice, option)
-    bought = _with_free(_bought(option, kept, decode), advice)
+    bought = _with_free(_bought(option, kept, decode), advice, _then(option))
     if decision.beside is not None:
         return _after_api(advice, decision.beside, [bought[0], bought[-1]])
     return bought
@@ -535,9 +536,20 @@ def _faster_model(advice: Comparison, decode: float) -> Runnable | None:
     return another
 
 
-def _with_free(bought: Sequence[str], advice: Comparison) -> list[str]:
-    """Sentences on a purchase, the first of them with what is free and comes before it."""
-    return [*(f"{way} {words}" for words in _free_first(advice) for way in bought), *bought]
+def _with_free(bought: Sequence[str], advice: Comparison, then: str = "") -> list[str]:
+    """Sentences on a purchase, the first of them with what is free and comes before it; `then` is
+    the purchase where both have little room.
+    """
+    free = _free_first(advice)
+    shortest = [f"{words} {then}" for words in free[-1:] if then]
+    return [*(f"{way} {words}" for words in free for way in bought), *shortest, *bought]
+
+
+def _then(option: Option) -> str:
+    """Shortest sentence on a purchase behind what is free; empty for what is rented."""
+    if not is_bought(option):
+        return ""
+    return f"Then {name_in_place(option)} for {money_words(option.paid_first)}."
 
 
 def _free_first(advice: Comparison) -> list[str]:

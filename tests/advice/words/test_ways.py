@@ -335,3 +335,25 @@ def test_thinking_off_is_named_where_it_is_most_of_an_answer() -> None:
 def test_a_kind_of_machine_is_read_as_people_say_it() -> None:
     nouns = Request(model="Qwen3-8B", gpu="none", cpu="Core i5-12500", form="office PC").nouns()
     assert nouns.ownership.form == "office"
+
+
+def test_a_free_setting_is_not_left_out_for_want_of_room() -> None:
+    # 163,840 B of cache a token (40 layers x 8 heads x 128 x 2 values of 2 bytes): 5.4 GB beside
+    # 9.0 of weights; in q8_0 2.9, so that nearly all lies in 12 GB
+    advice = advised(
+        machine="RTX 3060 12gb 32gb",
+        model="Qwen3-14B",
+        context=32768.0,
+        prompt=24000.0,
+        thinking_tokens=0.0,
+    )
+    assert advice.decision.option is not None
+    assert advice.case.step is not None
+    assert "KV cache in q8_0" in advice.case.step.name
+    assert "KV cache in q8_0" in advice.verdict.split("\n")[1]
+
+
+def test_an_agents_task_is_not_told_of_a_machine_that_nobody_has() -> None:
+    asks = {"model": "Qwen3-Coder-30B-A3B", "session": "swe-bench", "max_usd": 1500.0}
+    assert advised(machine="RTX 3090", **asks).task is not None
+    assert advised(machine="nothing", **asks).task is None
