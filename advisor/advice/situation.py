@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.advice.edits.changes import SAME_TEXT
 from advisor.advice.edits.edit import Edited
-from advisor.advice.finder.runnable import FOR_CODE, Runnable, best_rated
+from advisor.advice.finder.runnable import FOR_CODE, Runnable, Standing, best_rated
 from advisor.advice.judgement import Judgement, judgement
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import speed_of
@@ -384,6 +384,9 @@ def _with_answers_or_models(
 def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
     """The case with another model that is notably faster, where what is kept is not faster than one
     reads.
+
+    It is the best rated of those that write faster than one reads, where tests rate it no lower
+    than the present one; else of those that keep up.
     """
     kept = case.kept
     reading = case.reading_tps
@@ -393,6 +396,12 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
     nouns = (question.model, question.machine, question.work)
     least = max(reading, WORTH_TRYING * kept.decode)
     another = best_rated(*nouns, least, as_well=True, for_code=for_code)
+    ease = FASTER * reading
+    if another is not None and another.speed.decode < ease:
+        faster = best_rated(*nouns, max(least, ease), as_well=True, for_code=for_code)
+        published = question.model.published_as
+        if faster is not None and faster.standing_beside(published) is not Standing.WEAKER:
+            another = faster
     if another is not None and begins_late(kept) and not _sooner(another, kept):
         another = None
     closest = None
