@@ -95,9 +95,14 @@ def _form(named: MachineName, written: Written) -> Form | None:
     if named.preset is None:
         return written.form
     form = Form(named.preset.kind)
-    if form is Form.OFFICE and written.form is Form.SLIM:
-        return Form.SLIM  # sold in several cases
+    if form in SEVERAL_CASES and named.preset.gpu == MachineSpec.NO_GPU:
+        return written.form if written.form in SMALL_CASES else form
     return form
+
+
+SEVERAL_CASES = (Form.OFFICE, Form.DESKTOP)
+"""Forms of products of a name that is sold in several cases; a word beside it says which."""
+SMALL_CASES = (Form.SLIM, Form.MINI)
 
 
 def _is_called_server(named: MachineName, written: Written) -> bool:

@@ -223,6 +223,10 @@ def processor_of(row: MachineRow, written: Written) -> tuple[str, str]:
     taken = next((name for name, number in numbers.items() if number in written.text), "")
     if taken or not others:
         return taken or usual, ""
+    line = any_of("line alone").search(written.text)
+    if line:
+        of_line = (name for name in numbers if f" {line[0].split()[-1]}-" in name.casefold())
+        usual = next(of_line, usual)
     return usual, f"{row.name} is sold with several processors: {usual} is taken."
 
 
