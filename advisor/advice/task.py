@@ -428,7 +428,7 @@ def _of_session(now: Task) -> Iterator[Edit]:
         else:
             place = "on the drive"
         yield Edit(
-            words=f"evicted conversations held {place}: {held_by(now, waits)}",
+            words=f"evicted conversations held {place} ({held_by(now, waits)})",
             cost=f"free, if the {place.rpartition(' ')[2]} holds them",
             changes={SESSION: held},
         )

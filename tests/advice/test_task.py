@@ -145,7 +145,7 @@ def test_what_is_kept_follows_runtime_and_kind_of_layers() -> None:
     hybrid, windowed = (_estimates(model, "llama.cpp")[0].model for model in (HYBRID, WINDOWED))
     assert (kind_of_layers(hybrid), kind_of_layers(windowed)) == ("recurrent", "window")
     assert prefix_cache(SGLANG, hybrid).kept == 1
-    assert prefix_cache(VLLM, hybrid).setting.startswith("--enable-prefix-caching")
+    assert prefix_cache(VLLM, hybrid).setting.endswith("(--enable-prefix-caching)")
     assert _task(_estimates(HYBRID, "llama.cpp")[0], kept=0.5).kept == 0.5
 
 
@@ -176,7 +176,7 @@ def test_evicted_conversations_can_wait_in_ram() -> None:
     estimate = _estimates(DENSE, "vllm")[0]
     three = _task(estimate, agents=3, slots=1)
     (held,) = (each.edit for each in three.saves if "in RAM" in each.edit.words)
-    assert held.words.endswith("--kv-offloading-size 4")
+    assert held.words.endswith("(--kv-offloading-size 4)")
     after = _task(estimate, agents=3, slots=1, spare=held.changes["session"].spare)
     assert after.waits is Tier.RAM
     # vLLM keeps blocks of prompts alone there, so each reply is read again, in blocks of 16

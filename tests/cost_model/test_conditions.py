@@ -211,7 +211,7 @@ def test_backends_are_offered_both_ways_for_amd_and_intel() -> None:
 
 def test_memory_nodes_and_threads_are_offered() -> None:
     two = changes(TWO, RAM)
-    assert "--numa isolate: one socket alone, with its own memory" in two
+    assert "one socket alone, with its own memory (--numa isolate)" in two
     small = changes(replace(TWO, ram_gb=8), RAM)
     assert not any("isolate" in change for change in small)
     many = changes(replace(TWO, cpu="EPYC 9654", threads=150), RAM)

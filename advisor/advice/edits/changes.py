@@ -547,7 +547,7 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
     )
     for policy, able, meaning, cost in policies:
         if able:
-            words = f"--numa {policy}: {meaning}"
+            words = f"{meaning} (--numa {policy})"
             yield _on(replace(machine, host=replace(host, numa=policy)), words, cost)
 
 

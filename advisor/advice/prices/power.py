@@ -108,6 +108,11 @@ HOST_WATTS = 400.0
 """Power of a supply beyond the limits of its cards, for the host and for peaks, as 750 W are sold
 for a card of 350 W; assumed [W].
 """
+SOCKET_WATTS = 150.0
+BESIDE_SOCKETS = 100.0
+"""Power that a processor of a workstation takes at its limit (135 W of an E5-2690 v4), and what its
+board, memory and drives take: for supplies that cannot be changed, without the margin with which
+others are sold; assumed [W]."""
 FIRST_SUPPLY = 625.0
 """Power of the supply of a PC that has no card yet: 550 to 650 W, for a card of up to 225 W
 (https://www.newegg.com/insider/power-requirements-for-nvidia-geforce-rtx-30-series-gpus/,
@@ -158,6 +163,12 @@ def smallest(part: str, size: float) -> HostPartRow | None:
 def supply_watts(cards: Iterable[Gpu]) -> float:
     """Power of the supply that cards need: their limits and 400 W [W]."""
     return HOST_WATTS + sum(card.board_power or 0.0 for card in cards)
+
+
+def workstation_watts(cards: Iterable[Gpu], sockets: int) -> float:
+    """Power that a workstation takes with its cards at their limits [W]."""
+    host = SOCKET_WATTS * sockets + BESIDE_SOCKETS
+    return host + sum(card.board_power or 0.0 for card in cards)
 
 
 def powered(before: tuple[Gpu, ...]) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from advisor.advice.prices.power import HostPartRow, powered, supply_watts
+from advisor.advice.prices.power import HostPartRow, powered, workstation_watts
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form, Gpu, Machine
@@ -241,8 +241,9 @@ def _of_own_supply(machine: Machine, before: tuple[Gpu, ...]) -> Iterator[str]:
     has = machine.own_supply
     if has is None:
         return
-    needs = supply_watts(machine.discrete)
-    if needs <= max(has or powered(before), supply_watts(before) if before else 0.0):
+    sockets = machine.host.sockets
+    needs = workstation_watts(machine.discrete, sockets)
+    if needs <= max(has or powered(before), workstation_watts(before, sockets)):
         return
     if has:
         yield f"{OWN_SUPPLY} gives {has:,.0f} W, {needs:,.0f} W are needed, and no usual one fits."

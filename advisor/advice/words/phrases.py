@@ -134,11 +134,8 @@ def plain(name: str) -> str:
 
 
 def briefly(name: str) -> str:
-    """Short name of a setting: its flag, or its name without the part that it replaces."""
-    flag = re.search(r"\((-[^)]*)\)", name)
-    if flag is not None:
-        return flag.group(1)
-    return plain(re.sub(r" instead of [^\s,]+", "", name))
+    """Short name of a setting: without its flag, and without the part that it replaces."""
+    return plain(re.sub(r" (?:instead|in place) of [^\s,]+", "", name))
 
 
 def read_there(best: Estimate) -> float:

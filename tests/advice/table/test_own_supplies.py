@@ -36,10 +36,10 @@ def odd_second_card(machine: str) -> str:
 
 
 def test_a_second_card_is_judged_by_the_supply_by_hand() -> None:
-    # 2 x 350 W and 400 W for the rest are 1,100 W
+    # 2 x 350 W, 150 of a processor and 100 of the rest are 950 W
     of_700 = odd_second_card("HP Z440 Xeon E5-2690 v4, 128 GB DDR4, RTX 3090")
-    assert "gives 700 W, 1,100 W are needed" in of_700
-    assert "1,100 W: look it up" in odd_second_card("Dell Precision T7810, 128 GB DDR4, RTX 3090")
+    assert "gives 700 W, 950 W are needed" in of_700
+    assert "950 W: look it up" in odd_second_card("Dell Precision T7810, 128 GB DDR4, RTX 3090")
     assert odd_second_card("Lenovo ThinkStation P900, 128 GB DDR4, RTX 3090") == ""
 
 
@@ -50,6 +50,13 @@ def test_a_supply_of_210_w_gets_no_card_of_165_w() -> None:
     assert safe is None or "RTX 4060 Ti" not in safe.name
     (card,) = (each for each in advice.options if each.name == "RTX 4060 Ti 16GB")
     assert any("210 W" in each for each in card.odd)
+
+
+def test_one_card_needs_no_more_than_such_a_supply_gives() -> None:
+    # 350 + 150 + 100 W of 700
+    advice = answer(Request(model="Qwen3-32B", machine="HP Z440, 64 GB", texts="house").nouns())
+    (first,) = (each for each in advice.advice.options if each.name == "RTX 3090")
+    assert not any(each.startswith(OWN_SUPPLY) for each in first.odd)
 
 
 def test_a_usual_supply_is_bought() -> None:
