@@ -207,20 +207,18 @@ def _kept_for_agents(case: Situation) -> Option | None:
 
 
 UNDONE = 1.25
-"""Gain from which a stated setting is to be left to the engine before anything is bought; smaller
-ones are within what predictions err."""
+"""Gain from which a stated setting is to be left to the engine before anything is bought or all is
+kept; smaller ones are within what predictions err."""
 
 
 def _undone(case: Situation) -> Option | None:
-    """The fastest of the stated settings left to the engine, where one waits for an answer."""
+    """The fastest of the stated settings left to the engine, where the text stays the same; one
+    that is notably faster needs no wait to be worth it.
+    """
     now = case.kept.speed
-    fast = now is not None and now.decode >= FASTER * case.reading_tps
-    waits = not (fast and serves(case.kept, case.reading_tps))
-    if now is None or not (waits or _hours_saved(case) is not None):
-        return None
     able = [option for option in case.options[1:] if option.undoes and option.speed is not None]
     best = max(able, key=lambda option: option.decode, default=None)
-    if best is None or best.decode < UNDONE * now.decode:
+    if now is None or best is None or best.decode < UNDONE * now.decode:
         return None
     return best
 

@@ -97,6 +97,25 @@ def test_layers_are_left_to_the_engine_also_where_one_can_read_along() -> None:
     )
 
 
+def test_layers_are_left_to_the_engine_also_where_it_writes_faster_than_one_reads() -> None:
+    """Qwen3 30B A3B in Q4_K_M (18.6 GB) reads some 2 GB for a token. Eight whole layers of 48 in the
+    card leave five sixths of attention and experts outside; with experts alone outside the card
+    of 16 GB holds most of both.
+    """
+    nouns = Request(
+        machine="RTX 5080, Ryzen 9 7950X, 64GB DDR5-6000",
+        model="Qwen3-30B-A3B",
+        format="Q4_K_M",
+        runtime="llama.cpp",
+        gpu_layers=8.0,
+        thinking_tokens=0.0,
+    ).nouns()
+    advice = answer(nouns).advice
+    assert advice.options[0].decode > 4.0 * nouns.money.reading_tps
+    assert advice.decision.rule == "setting undone"
+    assert "only the experts that do not fit" in advice.verdict
+
+
 def test_a_setting_that_costs_little_is_not_what_is_decided() -> None:
     """At 2,048 tokens attention is a small part of a token's time."""
     short = Request(
