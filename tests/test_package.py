@@ -134,7 +134,7 @@ def is_read(table):
 def test_tables_that_the_program_reads_are_known():
     assert is_read("measurements/what_many_run.csv")
     assert is_read("measurements/llama_cpp.csv")  # named apart from its folder
-    assert not is_read("measurements/drafting.csv")  # another one lies in models/
+    assert not is_read("measurements/drafting.csv")  # the lab alone reads it
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git names the files of the product")

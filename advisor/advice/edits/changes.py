@@ -4,10 +4,9 @@ All are valued in the runtime of the best placement now.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from advisor.advice.edits.edit import Edit, Edited, placements, scaled
 from advisor.advice.edits.in_tiers import engine_in_tiers
 from advisor.advice.speeds import Speed, speed_of
-from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -101,7 +99,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     yield from _smaller_formats(machine, best)
     yield from _smaller_cache(work, best)
     yield from _format_and_cache(machine, work, best)
-    if (drafted := drafted_work(model.name, work, best.runtime)) is not None:
+    if (drafted := drafted_work(model, work, best.runtime)) is not None:
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
     yield from _split_by_itself(best)
@@ -209,36 +207,19 @@ def _context_of(length: float, work: Workload, cost: str) -> Edit:
     return Edit(words=words, cost=cost, changes={"work": replace(work, context=length)})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DraftingRow:
-    """One row of data/models/drafting.csv: number of `layers` that draft, from `key` in the model's
-    config.json.
-    """
-
-    model: str
-    draft: str
-    key: str
-    layers: int
-    source: str
-    source_date: str
-
-
-@cache
-def drafting_rows() -> Mapping[str, DraftingRow]:
-    """Rows by the model's name in the catalogue."""
-    return {row.model: row for row in read(DATA / "models/drafting.csv", DraftingRow)}
-
-
-def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
+def drafted_work(model: Model, work: Workload, runtime: Runtime) -> Workload | None:
     """Request with drafts by the model's own layers; None where it has none, or the runtime makes
-    none.
+    none or drafts by itself.
     """
-    row = drafting_rows().get(model)
-    if row is None or work.draft or not runtime.drafts:
+    if work.draft or runtime.own_drafts or not runtime.drafts:
         return None
-    usual = Draft.usual(row.draft)
+    usual = Draft.usual(Draft.MTP)
     accepted = usual.acceptance or 0.0
-    return replace(work, draft=row.draft, drafted=usual.tokens, acceptance=accepted)
+    drafted = replace(work, draft=Draft.MTP, drafted=usual.tokens, acceptance=accepted)
+    with suppress(Refusal):
+        drafted.check_heads(model)
+        return drafted
+    return None
 
 
 HARDLY_LOSSY_CACHES = ("q8_0", "fp8")

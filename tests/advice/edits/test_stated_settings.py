@@ -98,9 +98,8 @@ def test_layers_are_left_to_the_engine_also_where_one_can_read_along() -> None:
 
 
 def test_layers_are_left_to_the_engine_also_where_it_writes_faster_than_one_reads() -> None:
-    """Qwen3 30B A3B in Q4_K_M (18.6 GB) reads some 2 GB for a token. Eight whole layers of 48 in the
-    card leave five sixths of attention and experts outside; with experts alone outside the card
-    of 16 GB holds most of both.
+    """Eight whole layers of 48 in the card leave five sixths of 18.6 GB outside; with experts alone
+    outside, the card of 16 GB holds most of them.
     """
     nouns = Request(
         machine="RTX 5080, Ryzen 9 7950X, 64GB DDR5-6000",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.edits.changes import drafted_work, drafting_rows
+from advisor.advice.edits.changes import drafted_work
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
@@ -155,16 +155,22 @@ def test_options_without_effect_are_not_listed() -> None:
 
 
 def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
-    for name, row in drafting_rows().items():
-        assert catalog.model(name, "Q4_K_M").name == name
-        assert row.layers >= 1
     work = Workload()
-    drafted = drafted_work("DeepSeek-V3", work, LLAMA_CPP)
+    able = catalog.model("DeepSeek-V3", "Q4_K_M")
+    drafted = drafted_work(able, work, LLAMA_CPP)
     assert drafted is not None
     assert (drafted.drafted, drafted.acceptance) == (1, 0.85)  # DeepSeek-V3
-    assert drafted_work("Llama-3.1-8B", work, LLAMA_CPP) is None
-    assert drafted_work("DeepSeek-V3", work, FLEXGEN) is None
-    assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), LLAMA_CPP) is None
+    assert drafted_work(catalog.model("Llama-3.1-8B", "Q4_K_M"), work, LLAMA_CPP) is None
+    assert drafted_work(able, work, FLEXGEN) is None
+    assert drafted_work(able, replace(work, draft="ngram"), LLAMA_CPP) is None
+
+
+def test_drafts_are_offered_of_every_model_whose_config_counts_drafting_layers() -> None:
+    """mtp_num_hidden_layers is 1 in the configs of Qwen3.6-27B and Qwen3.6-35B-A3B, and
+    num_nextn_predict_layers in that of GLM-4.5-Air (huggingface.co, 2026-11-29).
+    """
+    for name in ("Qwen3.6-27B", "Qwen3.6-35B-A3B", "GLM-4.5-Air"):
+        assert drafted_work(catalog.model(name, "Q4_K_M"), Workload(), LLAMA_CPP) is not None
 
 
 def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
