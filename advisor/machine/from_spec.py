@@ -96,6 +96,7 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
     gpus = _gpus(inputs, parts)
     host = _host(inputs, parts, gpus[0] if gpus else None)
     gpus = tuple(_with_ram_rate(gpu, inputs, parts.host).with_copies(host) for gpu in gpus)
+    every = gpus
     gpus = reached(gpus, inputs)
     on_one_board = all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
@@ -109,6 +110,7 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
         notes=tuple(dict.fromkeys((*_assumptions(inputs, parts), *told))),
         nodes=inputs.machines,
         network=_network(inputs, gpus),
+        idle=() if gpus else tuple(gpu for gpu in every if not gpu.unified),
     )
     name = single.parts_name
     if inputs.machines > 1:

@@ -361,6 +361,8 @@ class Machine:
     # numbers, 1), and is nothing for GPUs that are not there. Else None.
     counts: Any = None
     known: tuple[KnownRun, ...] = ()  # speeds that somebody knows of it
+    # cards that are owned and compute nothing: left out by the stated backend, or not put in
+    idle: tuple[Gpu, ...] = ()
 
     @property
     def parts_name(self) -> str:

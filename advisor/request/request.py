@@ -25,7 +25,7 @@ from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
 from advisor.machine import from_spec
-from advisor.machine.machine import Form, Machine
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
@@ -415,6 +415,9 @@ class Nouns:
         theirs = from_spec.machine(MachineSpec(gpu=cards))
         if theirs.unified:
             return theirs
+        idle = _beside(theirs.gpus, self.described.gpus)
+        if idle and self.request.gpu is None:
+            return replace(self.described, idle=idle)
         present = replace(self.described, gpus=theirs.gpus, rented="")
         return replace(present, name=present.parts_name)
 
@@ -653,6 +656,20 @@ class Nouns:
         form = listed(Form, "kind of machine", request.form) or self.owned.form
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
         return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
+
+
+def _beside(owned: tuple[Gpu, ...], described: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+    """Cards that are owned beside those of the described machine; none where it has no card, or
+    another than owned.
+    """
+    left = [gpu.name for gpu in described]
+    beside = list[Gpu]()
+    for gpu in owned:
+        if gpu.name in left:
+            left.remove(gpu.name)
+        else:
+            beside.append(gpu)
+    return tuple(beside) if described and not left else ()
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:

@@ -354,6 +354,20 @@ def test_what_is_owned_is_answered_for_unless_a_card_is_asked() -> None:
     assert beside.owned.host == beside.machine.host
 
 
+def test_owned_cards_that_the_stated_machine_has_not_stand_idle() -> None:
+    machine = "RTX 3060 12GB, Ryzen 5 5600, 32GB DDR4-3200"
+    second = Request(model="m", machine=machine, cards_owned="2x RTX 3060 12GB").nouns().machine
+    assert [gpu.name for gpu in second.gpus] == ["RTX 3060 12GB"]
+    assert [gpu.name for gpu in second.idle] == ["RTX 3060 12GB"]
+    same = Request(model="m", machine=machine, cards_owned="RTX 3060 12GB").nouns().machine
+    assert not same.idle
+    other = Request(model="m", machine=machine, cards_owned="2x RTX 3090").nouns().machine
+    assert [gpu.name for gpu in other.gpus] == ["RTX 3090", "RTX 3090"]
+    assert not other.idle
+    left_out = Request(model="m", machine=machine, backend="cpu").nouns().machine
+    assert ([*left_out.gpus], [gpu.name for gpu in left_out.idle]) == ([], ["RTX 3060 12GB"])
+
+
 @pytest.mark.parametrize(
     ("form", "most"), [("desktop", 8), ("server", 8), ("laptop", 1), ("mini", 1), ("mac", 0)]
 )

@@ -4,7 +4,7 @@ All are valued in the runtime of the best placement now.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -21,9 +21,9 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import from_catalog
-from advisor.machine.backends import Backend, Build, NumaPolicy
+from advisor.machine.backends import Backend, Build, NumaPolicy, OperatingSystem
 from advisor.machine.catalog import memory_generation
-from advisor.machine.machine import Disk, Form, Machine
+from advisor.machine.machine import Disk, Form, Gpu, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
 from advisor.model import catalog
@@ -102,6 +102,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     if (drafted := drafted_work(model, work, best.runtime)) is not None:
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
+    yield from _idle_cards(machine)
     yield from _split_by_itself(best)
     yield from _left_on(work, best)
     yield from _expert_cache(best)
@@ -294,6 +295,28 @@ def _split_by_itself(best: Estimate) -> Edits:
             words = "all layers in the GPU, in RAM only the experts that do not fit"
         words = f"{words} (--gpu-layers left open)"
         yield _undone(words, settings=after)
+
+
+def _idle_cards(machine: Machine) -> Edits:
+    """Edit that puts cards to work that are owned and compute nothing."""
+    if not machine.idle:
+        return
+    gpus = (*machine.gpus, *machine.idle)
+    backend = _backend_of_all(gpus)
+    cards = " and ".join(dict.fromkeys(gpu.name for gpu in machine.idle))
+    through = f" through {backend.label}" if backend != machine.interface else ""
+    joined = replace(machine, gpus=gpus, idle=(), backend=backend)
+    words = f"your idle {cards} put to work{through}"
+    yield _undone(words, machine=replace(joined, name=joined.parts_name))
+
+
+def _backend_of_all(gpus: Sequence[Gpu]) -> Backend:
+    """Backend that drives all cards.
+
+    It is Vulkan, which no list of supported cards limits, but for cards of NVIDIA alone.
+    """
+    usual = {Backend.usual(gpu.vendor, OperatingSystem.WINDOWS) for gpu in gpus}
+    return usual.pop() if len(usual) == 1 else Backend.VULKAN
 
 
 def _left_on(work: Workload, best: Estimate) -> Edits:

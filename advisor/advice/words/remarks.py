@@ -228,7 +228,7 @@ def _memory_of(advice: Comparison, option: Option) -> str:
     machine = option.machine or advice.question.machine
     if machine.unified:
         return f"{float(machine.host.memory.value) / GIB:,.0f} GB of shared memory"
-    count = len(machine.gpus)
+    count = len(machine.gpus) + (len(machine.idle) if option.undoes else 0)
     return "the GPU" if count == 1 else f"the {count} GPUs"
 
 

@@ -115,6 +115,52 @@ def test_layers_are_left_to_the_engine_also_where_it_writes_faster_than_one_read
     assert "only the experts that do not fit" in advice.verdict
 
 
+def test_a_card_that_the_stated_backend_leaves_out_is_put_to_work_before_one_is_bought() -> None:
+    """An RX 6600 (8 GB, 224 GB/s) holds 5.0 GB of Qwen3 8B in Q4_K_M; two channels of DDR4-3200
+    read 51 GB/s at most: at least twice as fast with half of the card's rate.
+    """
+    nouns = Request(
+        machine="RX 6600, Ryzen 5 3600, 16GB DDR4-3200",
+        model="Qwen3-8B",
+        format="Q4_K_M",
+        backend="cpu",
+        system="windows",
+        thinking_tokens=0.0,
+    ).nouns()
+    advice = answer(nouns).advice
+    assert advice.decision.rule == "setting undone"
+    assert advice.decision.option.name == "your idle RX 6600 put to work through Vulkan"
+    assert advice.decision.option.decode > 2.0 * advice.options[0].decode
+    assert "Then the whole model lies in the GPU" in advice.verdict
+
+
+def test_a_card_that_is_owned_and_not_put_in_comes_before_a_purchase() -> None:
+    """Gemma 3 27B in Q4_K_M (16.5 GB) is too large for a card of 12 GB, and fits in two."""
+    stated = {"machine": "RTX 3060 12GB, Ryzen 5 5600, 32GB DDR4-3200", "model": "Gemma-3-27B"}
+    nouns = Request(
+        **stated, format="Q4_K_M", runtime="llama.cpp", cards_owned="2x RTX 3060 12GB"
+    ).nouns()
+    advice = answer(nouns).advice
+    assert advice.decision.rule == "setting undone"
+    assert advice.decision.option.name == "your idle RTX 3060 12GB put to work"
+    assert advice.decision.option.speed.whole
+    assert not advice.options[0].speed.whole
+
+
+def test_cards_of_two_makers_work_together_through_vulkan() -> None:
+    """Gemma 3 27B in Q4_K_M (16.5 GB) is too large for either of two cards of 12 GB."""
+    nouns = Request(
+        machine="RTX 3060 12GB, Ryzen 5 5600, 32GB DDR4-3200",
+        model="Gemma-3-27B",
+        format="Q4_K_M",
+        runtime="llama.cpp",
+        cards_owned="RTX 3060 12GB + RX 6700 XT",
+    ).nouns()
+    option = answer(nouns).advice.decision.option
+    assert option.name == "your idle RX 6700 XT put to work through Vulkan"
+    assert option.speed.whole
+
+
 def test_a_setting_that_costs_little_is_not_what_is_decided() -> None:
     """At 2,048 tokens attention is a small part of a token's time."""
     short = Request(
