@@ -246,15 +246,16 @@ def thinks_as_stated(kept: Option, demand: Demand) -> bool:
 def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
     """Facts that the rules of a decision read, without other models."""
     money = demand.money
+    pace = demand.pace
     can_stop = demand.wants.may_stop_thinking and money.thinking_tokens > 0
     stops = can_stop and not thinks_as_stated(options_found[0], demand)
     judged = without_thinking(options_found) if stops else list(options_found)
-    step = free_step(judged, money.reading_tps)
-    choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
+    step = free_step(judged, pace)
+    choice = _at_pace(judged, demand, instead, step)
     for_thought = None
     if stops:
-        step = free_step(options_found, money.reading_tps)
-        thinking = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
+        step = free_step(options_found, pace)
+        thinking = _at_pace(options_found, demand, instead, step)
         for_thought = thinking.safe
         choice = as_they_think(choice, judged, options_found)
         choice = _kept_thinking(choice, thinking)
@@ -263,7 +264,7 @@ def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) 
         judged=judged,
         choice=choice,
         demand=demand,
-        reading_tps=money.reading_tps,
+        reading_tps=pace,
         step=step,
         for_thought=for_thought,
         instead=instead,
@@ -271,9 +272,22 @@ def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) 
     if not can_stop or case.kept.speed is None or (demand.counted and not stops):
         return case
     stopped = thinking_off(case.kept)
-    if not serves(stopped, money.reading_tps):
+    if not serves(stopped, pace):
         stopped = thinking_off(case.best_kept)
     return replace(case, stopped=stopped)
+
+
+def _at_pace(
+    options_found: Sequence[Option], demand: Demand, instead: str, step: Option | None
+) -> Choice:
+    """Best purchase at a speed that is asked for; at reading speed where none reaches that."""
+    money = demand.money
+    pace = demand.pace
+    choice = choice_of(options_found, pace, money.replies_per_day, instead, step)
+    if pace <= money.reading_tps or (choice.safe and choice.safe.decode >= pace):
+        return choice
+    slower = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
+    return slower if slower.safe else choice
 
 
 def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:
@@ -406,7 +420,8 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
         another = None
     closest = None
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
-    if another is None and (lost or _waits_for_nothing_else(case)):
+    along = kept.decode >= case.demand.money.reading_tps
+    if another is None and (lost or (_waits_for_nothing_else(case) and not along)):
         closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
     return replace(case, another=another, closest=closest, model=question.model.published_as)
 

@@ -56,6 +56,7 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         rented=named.name if rented and typed.gpu is None else "",
         sold_as=form,
         own_supply=_own_supply(name) if form is Form.DESKTOP else None,
+        dock_port=written.says("dock port"),
     )
 
 

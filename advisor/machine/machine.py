@@ -356,6 +356,7 @@ class Machine:
     # power of a supply that its maker made for it alone, 0 where that is not on record; None for a
     # usual one [W]
     own_supply: float | None = None
+    dock_port: bool = False  # a port for a dock with a card is stated
     # numbers of GPUs, where a stack of machines with one kind of card, the only one of `gpus`, has
     # several, shape (numbers, 1); what differs by GPU then has an axis before these, (GPUs,
     # numbers, 1), and is nothing for GPUs that are not there. Else None.

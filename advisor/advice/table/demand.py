@@ -118,6 +118,13 @@ class Demand:
         return replace(self, wants=wants, sized_tps=self.wants.user_tps or SERVED_TPS)
 
     @property
+    def pace(self) -> float:
+        """Speed at which nobody waits: reading speed, or a higher one that is asked for
+        [tokens/s].
+        """
+        return max(self.money.reading_tps, self.wants.user_tps or 0.0)
+
+    @property
     def least_tps(self) -> float:
         """Least speed of each user at the low end of its range [tokens/s]."""
         return self.wants.user_tps or self.money.reading_tps

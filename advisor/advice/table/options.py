@@ -143,7 +143,7 @@ def odd_about(question: Question, option: Option) -> tuple[str, ...]:
         option.parts,
         before=before,
         built_anew=option.kind in ANEW,
-        takes_docks=form is Form.MINI and _has_port(question.machine),
+        takes_docks=_has_port(form, question.machine),
         users=float(option.use.work.users),
         maker=maker,
     )
@@ -153,11 +153,13 @@ def odd_about(question: Question, option: Option) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*odd, *_of_old_prices(question, option), *ran)))
 
 
-def _has_port(machine: Machine) -> bool:
-    """Whether a machine that shares its memory usually has a port for a dock: Macs and NVIDIA's
-    drive no card by theirs.
+def _has_port(form: Form, machine: Machine) -> bool:
+    """Whether a machine has a port for a dock, as small ones usually do and others may state.
+
+    Macs and NVIDIA's with one memory drive no card by theirs.
     """
-    return not machine.one_pool or machine.gpus[0].vendor == "AMD"
+    drives = not machine.one_pool or machine.gpus[0].vendor == "AMD"
+    return drives and (form is Form.MINI or machine.dock_port)
 
 
 ANEW = (OptionKind.MACHINE, OptionKind.RENT)

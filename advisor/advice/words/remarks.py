@@ -45,6 +45,7 @@ def on_purchases(advice: Comparison) -> Iterator[str]:
     yield from _beside_what_is_free(advice)
     yield from _of_purchase(advice)
     yield from _load(advice)
+    yield from _below_asked(advice)
     yield from _beyond(advice)
 
 
@@ -68,6 +69,28 @@ def _load(advice: Comparison) -> Iterator[str]:
     if users > SLOTS and not queues(option):
         engine = option.speed.runtime if option.speed else "it"
         yield f"No run of so many users at once in {engine} is on record: try it with some first."
+
+
+def _below_asked(advice: Comparison) -> Iterator[str]:
+    """The cheapest purchase that writes as fast as is asked for, where the decision does not; that
+    none does, beside a slower one.
+    """
+    option = advice.decision.option or advice.options[0]
+    wanted_tps = advice.case.demand.wants.user_tps
+    if wanted_tps is None or option.kind is OptionKind.API or option.decode >= wanted_tps:
+        return
+    wish = f"the {number(wanted_tps)} tokens a second that you ask for"
+    able = [
+        each
+        for each in advice.options[1:]
+        if is_bought(each) and each.dated and not each.odd and each.decode >= wanted_tps
+    ]
+    least = min(able, key=lambda each: each.paid_first, default=None)
+    if least is not None:
+        then = f"{name_in_place(least)} for {money_words(least.paid_first)}"
+        yield f"For {wish}: {then}, {number(least.decode)}."
+    elif is_bought(option):
+        yield f"Nothing sound within your limits reaches {wish}."
 
 
 def _beyond(advice: Comparison) -> Iterator[str]:

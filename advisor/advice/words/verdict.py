@@ -56,6 +56,7 @@ GIVES = {
 LEAST_NAMED = 1e6  # part on the drive from which its size is named [B]
 BEGINS_LATE = "Slow to begin, then {}: {}."
 """Sentence where the first word is waited for so long that nothing runs well."""
+BELOW_ASKED = "It runs, but below the {} tokens a second that you ask for: {}."
 NEARLY_FITS = "It {} by {}: about {} with that part from the drive, unproven."
 """Sentence where something other than the drive limits the speed."""
 RESERVES = {
@@ -344,6 +345,9 @@ def _written(level: Judgement, best: Estimate, advice: Comparison) -> str:
         return NEARLY_FITS.format(level, memory_words(read_there(best)), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)
+    wanted_tps = advice.case.demand.wants.user_tps
+    if wanted_tps is not None and level.enough and users == 1 and decode_tps(best) < wanted_tps:
+        return BELOW_ASKED.format(number(wanted_tps), speed)
     return GIVES[level].format(level, speed)
 
 

@@ -294,7 +294,8 @@ class MachineNames:
         text = any_of("several of").sub(lambda count: f"{count[1] or count[2]}x ", text)
         bare, network = without_network(text)
         if network and bare:
-            return _joined(self._machine(Written.of(bare)), network)
+            alone = Written.of(without_network(typed.text)[0])
+            return _joined(self._machine(alone), network)
         written = Written(text.replace(" / ", ", ") if text.count("/") == 1 else text)
         why = written.meaning("refused")
         if why:

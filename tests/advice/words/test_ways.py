@@ -14,6 +14,8 @@ from advisor.units import number
 OWNER = {"machine": "RTX 3060 12GB, Ryzen 7 5700X, 32 GB DDR4", "model": "Qwen3.8-27B"}
 NOBODY = {"cards_owned": "nothing", "texts": "house"}
 
+DOCKED = "RTX 3090 in a dock"
+
 
 def advised(**asks: object) -> Advice:
     return answer(Request(**asks).nouns()).advice
@@ -369,3 +371,29 @@ def test_another_model_writes_faster_than_one_reads_where_one_does_and_is_as_goo
     another = advice.case.another
     assert another is not None
     assert another.speed.decode >= FASTER * advice.case.reading_tps
+
+
+def test_a_speed_that_is_asked_for_is_reached_by_what_is_bought_or_said_to_be_missed() -> None:
+    asks = {"machine": "RTX 4060 8gb 32gb", "model": "gpt-oss-20b", "thinking_tokens": 0.0}
+    advice = advised(**asks, user_tps=80.0)
+    assert "below the 80 tokens a second that you ask for" in advice.verdict
+    assert re.search(r"For the 80 tokens a second .*: RTX .* for \$[\d,]+, \d+", advice.verdict)
+    assert "Keep what you have" in advised(**asks).verdict
+    small = {"machine": "GTX 1660 Super 6GB, 32 GB DDR5", "model": "Gemma-4-31B", "max_usd": 2000.0}
+    missed = advised(**small, user_tps=300.0)
+    assert missed.decision.option is not None
+    assert "Nothing sound within your limits reaches the 300 tokens a second" in missed.verdict
+
+
+def test_a_stated_port_takes_a_dock() -> None:
+    """24 GB hold Qwen3.6-27B in Q4_K_M; 12th generation laptops usually have Thunderbolt, but who
+    says so can use a dock in any case.
+    """
+    asks = {"model": "Qwen3.6-27B", "texts": "house", "thinking_tokens": 0.0, "user_tps": 15.0}
+    laptop = "laptop, i7-1260P, 32GB DDR4-3200"
+    (unsaid,) = (each for each in advised(machine=laptop, **asks).options if each.name == DOCKED)
+    assert any("wants OCuLink or Thunderbolt" in each for each in unsaid.odd)
+    stated = advised(machine=f"{laptop}, Thunderbolt 4", **asks)
+    (card,) = (each for each in stated.options if each.name == DOCKED)
+    assert not card.odd
+    assert stated.question.machine.host.bandwidth.value == pytest.approx(51.2e9, rel=0.2)
