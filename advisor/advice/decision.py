@@ -198,12 +198,13 @@ def _served(case: Situation) -> Option | None:
 
 def _kept_for_agents(case: Situation) -> Option | None:
     """A free setting that loses nothing and shortens a task of agents most, what the server keeps
-    of their conversations, where the machine then serves.
+    of their conversations, where the machine then serves, with thinking off where that is a choice.
     """
     option = case.agents
-    if option is None or option.loss or not serves(option, case.reading_tps):
+    if option is None or option.loss:
         return None
-    return option
+    judged = option if case.stopped is None else thinking_off(option)
+    return option if serves(judged, case.reading_tps) else None
 
 
 UNDONE = 1.25

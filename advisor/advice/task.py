@@ -16,7 +16,13 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.edits.changes import LAST_RESORTS, SAME_TEXT, SOME_QUALITY, changes_of
+from advisor.advice.edits.changes import (
+    LAST_RESORTS,
+    SAME_TEXT,
+    SLOT_FOR_EACH,
+    SOME_QUALITY,
+    changes_of,
+)
 from advisor.advice.edits.edit import Edit, placements
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import AS_GOOD, NOTABLE
@@ -416,7 +422,7 @@ def _of_session(now: Task) -> Iterator[Edit]:
     keeps = now.keeps
     if now.rounds > 1.0 and session.slots is not None:
         yield Edit(
-            words=f"one slot for each of the {session.agents:g} agents",
+            words=f"{SLOT_FOR_EACH} of the {session.agents:g} agents",
             cost="free, if the memory holds them",
             changes={SESSION: replace(session, slots=None)},
         )
@@ -433,11 +439,7 @@ def _of_session(now: Task) -> Iterator[Edit]:
             changes={SESSION: held},
         )
     if session.kept is None and keeps.setting and keeps.kept < 1.0:
-        yield Edit(
-            words=f"the prefix kept: {keeps.setting}",
-            cost=SAME_TEXT,
-            changes={SESSION: replace(session, kept=1.0)},
-        )
+        yield _prefix_kept(now)
     if session.kept is not None and session.kept < keeps.kept:
         yield Edit(
             words=f"{now.turns.runtime.name}'s prefix cache on",
@@ -452,6 +454,21 @@ def _of_session(now: Task) -> Iterator[Edit]:
         )
 
 
+def _prefix_kept(now: Task) -> Edit:
+    """Edit that keeps the prefix of a conversation, with a slot of its own where agents that share
+    stated slots evict one another.
+    """
+    session = now.session
+    words = f"the prefix kept: {now.keeps.setting}"
+    if not now.evicted or session.slots is None:
+        return Edit(words=words, cost=SAME_TEXT, changes={SESSION: replace(session, kept=1.0)})
+    return Edit(
+        words=f"{SLOT_FOR_EACH} of the {session.agents:g} agents, and {words}",
+        cost="free, if the memory holds them",
+        changes={SESSION: replace(session, slots=None, kept=1.0)},
+    )
+
+
 def _in_smaller_slots(now: Task) -> Iterator[Edit]:
     """A slot for each agent, with a smaller cache so that the memory holds more of them."""
     kind = now.turns.runtime.quantized_kv_type
@@ -459,7 +476,7 @@ def _in_smaller_slots(now: Task) -> Iterator[Edit]:
         session = now.session
         work = session.middle(now.turns.work)
         yield Edit(
-            words=f"one slot for each of the {session.agents:g} agents, KV cache in {kind}",
+            words=f"{SLOT_FOR_EACH} of the {session.agents:g} agents, KV cache in {kind}",
             cost="free, if the memory holds them",
             changes={
                 SESSION: replace(session, slots=None),

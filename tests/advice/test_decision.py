@@ -143,9 +143,9 @@ def test_a_batch_is_judged_by_its_hours_by_hand() -> None:
 
 
 def test_thinking_off_names_the_format_that_it_is_counted_with() -> None:
-    slow = decided(machine="laptop 4060 16gb", model="Qwen3.6-27B")
+    slow = decided(machine="laptop 4060 16gb", model="Qwen3-32B", reading_tps=4.0)
     step = slow.case.step
-    assert slow.options[0].decode < 6.0 < step.decode  # reading speed is between them
+    assert slow.options[0].decode < 4.0 < step.decode  # reading speed is between them
     off = slow.choice.safe
     assert off.name == f"{STOPS_THINKING} and {step.name}"
     assert off.loss == step.loss > 0

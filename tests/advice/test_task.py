@@ -342,3 +342,36 @@ def test_four_agents_get_a_slot_each_in_a_smaller_cache() -> None:
     assert advice.task.rounds == 4
     assert advice.choice.safe is not None
     assert advice.choice.safe.name.startswith("one slot for each of the 4 agents")
+
+
+def test_agents_who_evict_one_another_keep_their_prefix_in_slots_of_their_own() -> None:
+    """A model with states keeps its prefix only in a slot that no other agent takes; then nothing
+    but what is new is read. That comes before thinking off and before a second card.
+    """
+    request = Request(
+        model="Qwen3.6-27B",
+        format="Q4_K_M",
+        machine="RTX 5090, Ryzen 7 9800X3D, 64GB DDR5-6000",
+        runtime="llama.cpp",
+        session="coding-session",
+        users=2,
+        slots=1,
+        context=65536.0,
+    )
+    advice = answer(request.nouns()).advice
+    assert advice.task.evicted
+    option = advice.decision.option
+    assert option.name.startswith("one slot for each of the 2 agents, and the prefix kept")
+    assert "one slot for each of the 2 agents" in advice.verdict
+    assert "-np 2 gives each agent a slot" in advice.verdict
+    assert advice.verdict.count("a task in") == 1
+    assert advice.task.after(advice.task.notable) < 0.5 * advice.task.seconds
+
+
+def test_a_prefix_is_kept_alone_where_each_agent_has_a_slot() -> None:
+    request = Request(**{**AGENTS, "runtime": "llama.cpp"}, model="Qwen3.6-27B", format="Q4_K_M")
+    task = answer(request.nouns()).advice.task
+    assert not task.evicted
+    words = [each.edit.words for each in task.every_save]
+    assert any(text.startswith("the prefix kept") for text in words)
+    assert not any(text.startswith("one slot") for text in words)

@@ -54,6 +54,7 @@ WORTH_NAMING = 1.02  # a change must be this many times faster to be shown
 SOME_QUALITY = "free, some quality"
 """Beginning of the cost of a change that the model's replies show."""
 SAME_TEXT = "free, the same text"  # cost of a change that the model's replies do not show
+SLOT_FOR_EACH = "one slot for each"  # beginning of the settings that give agents their slots
 BY_BACKEND = ("llama.cpp", "lm-studio")  # runtimes with a choice of the GPU backend
 TAKES_DRIVES = (Form.DESKTOP, Form.OFFICE, Form.SLIM, Form.SERVER)
 """Forms of machine with slots for drives that work as one; Macs have none, laptops few."""

@@ -5,6 +5,7 @@ purchase, on limits, on idle cards and on cheaper purchases with a drawback.
 from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
+from advisor.advice.edits.changes import SLOT_FOR_EACH
 from advisor.advice.prices.price import used_value
 from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
@@ -31,7 +32,7 @@ from advisor.units import GIB, memory, number
 
 def remarks(advice: Comparison, way: str) -> Iterator[str]:
     """Sentences beside a verdict whose second line says a way out; most verdicts have none."""
-    yield from _before_a_purchase(advice)
+    yield from _before_a_purchase(advice, way)
     yield from _on_thinking(advice, way)
     yield from _slots(advice)
     yield from _idle(advice)
@@ -107,9 +108,9 @@ def _beyond(advice: Comparison) -> Iterator[str]:
     yield f"{within}: the least that does is {least}."
 
 
-def _before_a_purchase(advice: Comparison) -> Iterator[str]:
-    """A free setting that shortens a task of an agent by much, where the second line names another
-    engine, or something else is decided.
+def _before_a_purchase(advice: Comparison, way: str) -> Iterator[str]:
+    """A free setting that shortens a task of an agent by much, where the second line does not name
+    it.
     """
     task = advice.task
     best = None if task is None else task.notable
@@ -118,7 +119,7 @@ def _before_a_purchase(advice: Comparison) -> Iterator[str]:
     decided = advice.decision.option
     free = decided is not None and decided.is_free_setting
     same = decided is not None and decided.name == best.edit.words
-    if same and advice.faster_elsewhere is None:
+    if same and (advice.faster_elsewhere is None or briefly(best.edit.words) in way):
         return
     then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
     start = "Free" if free or decided is None else "Free first"
@@ -160,12 +161,18 @@ SLOTS_OF = {"ollama": "OLLAMA_NUM_PARALLEL={}", "llama.cpp": "-np {}"}
 
 
 def _slots(advice: Comparison) -> Iterator[str]:
-    """Setting with which a team's users are answered at once in the present machine's engine."""
+    """Setting with which a team's users, or agents who are to get a slot each, are answered at once
+    in the present machine's engine.
+    """
     best = advice.best
-    if best is None or advice.elsewhere or advice.case.demand.crowd is not Crowd.TEAM:
+    setting = None if best is None else SLOTS_OF.get(best.runtime.key)
+    if best is None or setting is None or advice.elsewhere:
         return
-    setting = SLOTS_OF.get(best.runtime.key)
-    if setting is not None and not float(best.waiting):
+    decided = advice.decision.option
+    if advice.task is not None and decided is not None and decided.name.startswith(SLOT_FOR_EACH):
+        slots = setting.format(f"{advice.task.session.agents:.0f}")
+        yield f"{slots} gives each agent a slot; the context counts for all of them together."
+    elif advice.case.demand.crowd is Crowd.TEAM and not float(best.waiting):
         slots = setting.format(f"{float(best.work.users):.0f}")
         yield f"Free: {slots} is a slot for each user; with fewer slots they wait for one another."
 
