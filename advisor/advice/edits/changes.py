@@ -101,8 +101,9 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     yield from _smaller_cache(work, best)
     yield from _format_and_cache(machine, work, best)
     if (drafted := drafted_work(model, work, best.runtime)) is not None:
-        words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
-        yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
+        words = f"drafting by its own MTP layers ({drafted.drafted:g} token a step)"
+        cost = f"{SAME_TEXT}; the file must hold them"
+        yield Edit(words=words, cost=cost, changes={"work": drafted})
     yield from _idle_cards(machine)
     yield from _split_by_itself(best)
     yield from _left_on(work, best)

@@ -25,7 +25,7 @@ def test_a_purchase_is_told_with_the_free_setting_that_comes_before_it() -> None
     advice = advised(**OWNER, think="long", replies_per_day=60.0)
     assert advice.choice.safe is not None
     assert advice.choice.safe.upfront
-    assert "Free first: thinking off and Q3_K_M" in advice.verdict
+    assert "Free first: thinking off and drafting by its own MTP layers" in advice.verdict
 
 
 def test_what_a_budget_buys_stands_beside_a_free_setting() -> None:
