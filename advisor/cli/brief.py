@@ -21,6 +21,9 @@ def answered_to(args: argparse.Namespace) -> Answer:
     return answered
 
 
+MOST_LINES = 6  # of an answer in short, what is asked about (`--also`) aside
+
+
 def print_brief(args: argparse.Namespace, answered: Answer) -> None:
     """Print an answer in short."""
     record = as_record("brief", brief(answered)) if args.json else {}
@@ -28,13 +31,19 @@ def print_brief(args: argparse.Namespace, answered: Answer) -> None:
 
 
 def _lines(answered: Answer) -> Iterator[str]:
-    """Lines of the answer, cut to a terminal's width, the first in the colour of its tone."""
+    """Lines of the answer, cut to a terminal's width, the first in the colour of its tone; remarks
+    where `MOST_LINES` leave room.
+    """
     advice = answered.advice
     width = shutil.get_terminal_size((terminal.WIDTH, 24)).columns
     first, *rest = lines(brief(answered), advice.choice.reason)
     yield terminal.toned(terminal.cut(f"  {first}", width), advice.summary.judgement)
     yield from (terminal.cut(f"  {line}", width) for line in rest)
-    for sentence in (*advice.summary.remarks, *advice.summary.candidates):
+    room = MOST_LINES - len(rest) - 2
+    remarks = [f"  {line}" for each in advice.summary.remarks for line in terminal.wrapped(each)]
+    if len(remarks) <= room:
+        yield from remarks
+    for sentence in advice.summary.candidates:
         yield from (f"  {line}" for line in terminal.wrapped(sentence))
     counts = f"{len(advice.options)} options"
     if not answered.nouns.request.nowhere:
