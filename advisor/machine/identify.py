@@ -12,13 +12,13 @@ from advisor.errors import UnknownName
 from advisor.machine import catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import NVLINK
-from advisor.machine.machine import Form, Machine
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.machine.names.cpu_names import CpuName, CpuObjection, share_of_channels
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.statements import statements
-from advisor.machine.names.words import Written, plain
+from advisor.machine.names.words import Written, plain, says, without
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MachineSpec
@@ -28,9 +28,13 @@ from advisor.units import GIB
 
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
-    """Machine of a name, which is a preset or a list of parts; its notes state assumptions."""
-    named = catalog.MACHINES.named(name)
-    written = Written.of(name)
+    """Machine of a name, which is a preset or a list of parts; its notes state assumptions.
+
+    Cards that the name says to be idle or in a drawer are none of its parts, but stand idle.
+    """
+    installed, idle = _without_idle_cards(name)
+    named = catalog.MACHINES.named(installed)
+    written = Written.of(installed)
     typed = overrides or MachineSpec()
     form = _form(named, written)
     host = MachineSpec()
@@ -42,7 +46,8 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     machine = from_spec.machine(spec, _usual_system(named.preset))
     notes: list[str] = []
     if named.name.casefold() != name.strip().casefold():
-        notes.append(f"{name.strip()!r} is taken as {named.name}.")
+        beside = "".join(f", beside it an idle {card.name}" for card in idle)
+        notes.append(f"{name.strip()!r} is taken as {named.name}{beside}.")
     if host.cpu:
         notes.append(f"Its processor is not known: taken as {host.cpu}.")
     notes += [note for note in named.notes if typed.ram_gb is None or note != named.memory_note]
@@ -55,9 +60,35 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         notes=tuple(dict.fromkeys((*notes, *machine.notes))),
         rented=named.name if rented and typed.gpu is None else "",
         sold_as=form,
-        own_supply=_own_supply(name) if form is Form.DESKTOP else None,
+        own_supply=_own_supply(installed) if form is Form.DESKTOP else None,
         dock_port=written.says("dock port"),
+        idle=(*machine.idle, *idle),
     )
+
+
+BETWEEN_PARTS = re.compile(r"[,;]|\+|\band\b|\bplus\b")
+
+
+def _without_idle_cards(name: str) -> tuple[str, tuple[Gpu, ...]]:
+    """Name without the parts that are idle cards, and these cards."""
+    parts: list[str] = []
+    idle: list[Gpu] = []
+    for part in BETWEEN_PARTS.split(name):
+        cards = _idle_cards(plain(part).strip())
+        if not cards:
+            parts.append(part.strip())
+        idle += cards
+    return (", ".join(filter(None, parts)) if idle else name), tuple(idle)
+
+
+def _idle_cards(text: str) -> tuple[Gpu, ...]:
+    """Cards that a plain text says to be idle or in a drawer; none for other texts."""
+    if not says(text, "idle card"):
+        return ()
+    bare = without("beside idle card", without("idle card", text)).strip()
+    with suppress(UnknownName):
+        return from_spec.machine(MachineSpec(gpu=bare)).discrete
+    return ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,3 +93,23 @@ def test_a_share_of_a_server_has_a_share_of_its_memory_channels() -> None:
 )
 def test_towers_of_workstations_are_no_rack_servers(name: str, form: Form) -> None:
     assert machine_by_name(name, MachineSpec()).form is form
+
+
+@pytest.mark.parametrize(
+    ("name", "cards", "idle"),
+    [
+        ("RTX 4070, Ryzen 5 5600, 32GB DDR4, and an idle RX 6700 XT", "RTX 4070", "RX 6700 XT"),
+        ("RTX 3090, 64GB DDR4, a second RTX 3090 in the drawer", "RTX 3090", "RTX 3090"),
+        ("RTX 3090 + an unused P40, 64 GB", "RTX 3090", "P40"),
+        ("Ryzen 5 5600, 32GB, RTX 3070 not installed", "", "RTX 3070"),
+        ("RTX 3090 (idle 30W), 64GB", "RTX 3090", ""),
+        ("RTX 3090, spare PCIe slot, 64GB", "RTX 3090", ""),
+        ("RTX 3090 and P40, 64GB", "RTX 3090 P40", ""),
+    ],
+)
+def test_cards_that_lie_beside_a_machine_are_owned_and_not_in_it(
+    name: str, cards: str, idle: str
+) -> None:
+    machine = machine_by_name(name)
+    assert " ".join(gpu.name for gpu in machine.gpus) == cards
+    assert " ".join(gpu.name for gpu in machine.idle) == idle
