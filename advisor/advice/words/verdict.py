@@ -243,13 +243,17 @@ def _of_candidates(advice: Comparison) -> tuple[str, ...]:
 
 
 def _level(advice: Comparison, speed: Speed | None) -> Judgement:
-    """Speed words of what is kept: by its whole answer where it thinks for long, and as no more
-    than a hope where it is read from the drive.
+    """Speed words of what is kept: by its whole answer where it thinks for long, as slower where a
+    higher speed is asked for, and as no more than a hope where it is read from the drive.
     """
     level = judged(speed, advice.question.money.reading_tps)
     kept = advice.options[0]
-    if level.enough and kept.thinking_seconds >= LATE and not advice.case.demand.counted:
+    demand = advice.case.demand
+    if level.enough and kept.thinking_seconds >= LATE and not demand.counted:
         return Judgement.THINKS
+    alone = demand.crowd is Crowd.PEOPLE
+    if level.enough and alone and speed is not None and speed.decode < demand.pace:
+        return Judgement.SLOWER
     return level
 
 
@@ -345,9 +349,10 @@ def _written(level: Judgement, best: Estimate, advice: Comparison) -> str:
         return NEARLY_FITS.format(level, memory_words(read_there(best)), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)
-    wanted_tps = advice.case.demand.wants.user_tps
-    if wanted_tps is not None and level.enough and users == 1 and decode_tps(best) < wanted_tps:
-        return BELOW_ASKED.format(number(wanted_tps), speed)
+    pace = advice.case.demand.pace
+    reads = decode_tps(best) >= advice.question.money.reading_tps
+    if level is Judgement.SLOWER and reads and decode_tps(best) < pace:
+        return BELOW_ASKED.format(number(pace), speed)
     return GIVES[level].format(level, speed)
 
 

@@ -168,7 +168,10 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
         figure = f"{memory(float(estimate.missing))} too big"
         return grey(title, TOO_BIG, figure, [why], style)
     speed = decode_tps(estimate)
-    by = "" if estimate.runtime.mainstream else f" in {estimate.runtime.name}, which few run"
+    by = "" if estimate.runtime.mainstream else f" in {estimate.runtime.name}"
+    best = answer.advice.best
+    if by and best is not None and speed > decode_tps(best):
+        by += ", which few run"
     takes = f"{duration(float(estimate.reply))} for an answer{by}"
     words = BADGES[judged(speed_of(estimate), answer.nouns.money.reading_tps)]
     return grey(title, words, f"{number(speed)} tokens/s", [takes], style)
