@@ -43,7 +43,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
     if decision.rule in SAID:
         return SAID[decision.rule](advice)
     if decision.model is not None:
-        return _of_model(decision.model, advice)
+        return _after_lossless(advice, _of_model(decision.model, advice))
     if option is None:
         return _nothing_bought(advice)
     if option.kind is OptionKind.API and advice.case.rented:
@@ -461,6 +461,17 @@ def _of_model(row: Runnable, advice: Comparison) -> list[str]:
     if row is advice.closest:
         return _in_words(NEAREST, row, advice)
     return _in_words(AS_HIGH, row, advice)
+
+
+def _after_lossless(advice: Comparison, ways: list[str]) -> list[str]:
+    """Sentences on another model, the first of them with a free setting that loses nothing and with
+    which the one asked for is notably faster.
+    """
+    step = advice.case.step
+    if step is None or step.loss:
+        return ways
+    free = f"Free: {briefly(step.name)}, {_reached(step, advice.options[0])}."
+    return [*(f"{free} {way}" for way in ways), *ways]
 
 
 def _beside(row: Runnable, advice: Comparison) -> list[str]:

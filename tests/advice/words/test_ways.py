@@ -397,3 +397,20 @@ def test_a_stated_port_takes_a_dock() -> None:
     (card,) = (each for each in stated.options if each.name == DOCKED)
     assert not card.odd
     assert stated.question.machine.host.bandwidth.value == pytest.approx(51.2e9, rel=0.2)
+
+
+def test_a_setting_that_loses_nothing_is_said_before_another_model() -> None:
+    advice = advised(
+        machine="RTX 3090, Ryzen 9 5900X, 64GB DDR4-3600",
+        model="Qwen3.6-27B",
+        format="Q4_K_M",
+        runtime="llama.cpp",
+        think="off",
+        user_tps=60.0,
+    )
+    assert advice.decision.model is not None
+    assert advice.case.step is not None
+    assert advice.case.step.loss == 0
+    way = advice.summary.way
+    assert "Free: drafting by its own MTP layers" in way
+    assert way.index("MTP") < way.index(advice.decision.model.model.name.rpartition("/")[2])
