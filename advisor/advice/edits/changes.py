@@ -295,6 +295,9 @@ def _split_by_itself(best: Estimate) -> Edits:
         words = "as many layers in the GPU as fit"
         if best.model.has_experts:
             words = "all layers in the GPU, in RAM only the experts that do not fit"
+            placed = best.again(settings=after).placement
+            if placed is not None and np.any(placed.cpu_moe):
+                words = f"{words}, those of {float(np.max(placed.cpu_moe)):g} layers"
         words = f"{words} (--gpu-layers left open)"
         yield _undone(words, settings=after)
 
