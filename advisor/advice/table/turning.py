@@ -8,7 +8,7 @@ import numpy as np
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask
 from advisor.advice.table.cost import speed_for_wait
-from advisor.advice.table.option import Option
+from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
@@ -246,6 +246,8 @@ def what_changes(option: Option, *, priced: bool = False) -> str:
 
 def _subject(option: Option, *, priced: bool) -> str:
     """Name of an option as the subject of a sentence: set off by a comma where it holds one."""
+    if option.kind is OptionKind.RENT:
+        return f"{option.name.removesuffix(', by the month')}, rented,"
     name = f"{option.name}," if "," in option.name else option.name
     if priced and option.upfront:
         return f"{name} for {money_words(option.upfront)}"

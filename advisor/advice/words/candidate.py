@@ -1,8 +1,9 @@
 """Sentence on a purchase that a person names in a question."""
 
 from advisor.advice.comparison import Comparison
+from advisor.advice.situation import serves
 from advisor.advice.table.candidate import Candidate
-from advisor.advice.table.choice import is_bought, reads_drive
+from advisor.advice.table.choice import FASTER, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.phrases import briefly, name_in_place, plain, price_at_once
@@ -47,6 +48,8 @@ def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
         people = advice.case.demand.crowd is Crowd.PEOPLE and candidate.saves is not None
         saves = f"{_saves(candidate, advice)}. " if people else ""
         return f"{saves}{NOT_WORTH.capitalize()}: {candidate.refusal}."
+    if option.upfront is None and _is_enough(advice):
+        return f"{NOT_WORTH.capitalize()} whatever it costs: what you have is enough."
     if option.upfront is None:
         return f'Give its price, as --own-price "{option.bought[0].name}=700", to judge it.'
     if advice.case.demand.crowd is not Crowd.PEOPLE:
@@ -56,6 +59,14 @@ def _judged(candidate: Candidate, option: Option, advice: Comparison) -> str:
     saves = _saves(candidate, advice)
     worth = _worth_words(candidate, option, advice)
     return f"{saves}: {worth}."
+
+
+def _is_enough(advice: Comparison) -> bool:
+    """Whether what is kept serves all who ask, faster than one reads and without a felt wait."""
+    case = advice.case
+    kept = case.kept
+    fast = kept.decode >= FASTER * case.reading_tps and serves(kept, case.reading_tps)
+    return fast and case.demand.met_by(kept) and advice.decision.keeps
 
 
 def _without_it(advice: Comparison) -> str:

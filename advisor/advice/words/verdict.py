@@ -17,7 +17,7 @@ from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.phrases import briefly, duration, name_in_place, plain, read_there
-from advisor.advice.words.ways import faster_runtime, in_short, ways_out, with_engine
+from advisor.advice.words.ways import KEEP, faster_runtime, in_short, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
@@ -166,6 +166,8 @@ def verdict(advice: Comparison) -> VerdictText:
     if elsewhere := faster_runtime(advice):
         acts = advice.decision.option is not None or advice.decision.model is not None
         both = [f"{first} {way}" for first in reversed(elsewhere) for way in ways] if acts else []
+        if level.enough and not acts:
+            both = [f"{KEEP} {first}" for first in elsewhere]
         ways = both or elsewhere
     answers = f"{number(money.replies_per_day)} answers a day, "
     if money.thinking_tokens:

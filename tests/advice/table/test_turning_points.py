@@ -130,6 +130,11 @@ def test_a_slow_machine_turns_on_what_one_reads_along_with() -> None:
     assert in_question((KEPT, slow, fast), choice, reading_tps=5.0) is slow
 
 
+def test_what_is_rented_is_called_so() -> None:
+    rented = replace(BOUGHT, kind=OptionKind.RENT, name="RTX 3090, by the month")
+    assert what_changes(rented).startswith("RTX 3090, rented, pays.")
+
+
 def test_a_name_with_a_comma_is_set_off_by_another() -> None:
     several = replace(option(OptionKind.ADD, 20.0, 180.0, KEPT), name="RTX 3090, 2 in all")
     assert what_changes(several).startswith("RTX 3090, 2 in all, pays")

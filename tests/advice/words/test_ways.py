@@ -414,3 +414,20 @@ def test_a_setting_that_loses_nothing_is_said_before_another_model() -> None:
     way = advice.summary.way
     assert "Free: drafting by its own MTP layers" in way
     assert way.index("MTP") < way.index(advice.decision.model.model.name.rpartition("/")[2])
+
+
+def test_a_card_without_a_price_is_not_worth_it_where_what_one_has_is_enough() -> None:
+    """gpt-oss-20b is 13 GB of an L40S's 48: 200 requests of 400 tokens an hour are no load."""
+    advice = advised(
+        machine="L40S 48GB, EPYC 9124, 128GB DDR5-4800",
+        model="gpt-oss-20b",
+        runtime="vLLM",
+        users=4,
+        requests_per_hour=200.0,
+        prompt=3000.0,
+        output=400.0,
+        texts="house",
+        also=("H100 80GB",),
+    )
+    assert "Keep what you have." in advice.verdict
+    assert "Not worth it whatever it costs: what you have is enough." in advice.verdict
