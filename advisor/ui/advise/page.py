@@ -114,7 +114,7 @@ def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterabl
         if here:
             do = "measuring it takes seconds"
         else:
-            do = "set it above"
+            do = "state it"
         yield Markup("{} is assumed; {}. ").format(assumed, do)
     if answer.nouns.request.here:
         seen = this_machine.seen()

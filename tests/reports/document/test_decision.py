@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.advice.advise import answer
+from advisor.advice.words.phrases import plain
 from advisor.evidence.accuracy.regimes import certainty
 from advisor.formatting import money
 from advisor.reports import content
@@ -39,7 +40,7 @@ def test_what_is_free_and_as_good_comes_before_a_purchase(answered, document) ->
     row = document.decision
     assert answered.advice.another_model is not None
     # A thinking model is judged by its finished answer, so the fastest free change is no thinking.
-    free = answered.advice.choice.safe.name
+    free = plain(answered.advice.choice.safe.name)
     assert free.startswith("thinking off")
     assert row.recommendation == f"Buy nothing now: first try {free}, which is free."
     assert row.cost == "none"
