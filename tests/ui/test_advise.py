@@ -560,3 +560,12 @@ def test_a_stated_setting_that_is_decided_against_is_the_first_card_and_is_taken
     assert "A KV cache of the sliding windows alone." in text
     press(test, "take_0")
     assert "Runs well" in page_text(test)
+
+
+def test_thinking_off_that_a_verdict_names_has_a_card_where_its_decision_has_none() -> None:
+    bought = app(model="Qwen3-8B", machine="dell optiplex 7060 sff 16gb", max_usd="400")
+    assert "thinking off" in verdict(bought)[1]
+    assert "Thinking off" in ways(bought)
+    idle = app(model="Qwen3-14B", machine="RTX 4060 8gb 32gb, and an idle RX 6700 XT")
+    assert "put to work" in verdict(idle)[1]
+    assert "Thinking off" in ways(idle)

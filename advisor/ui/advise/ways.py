@@ -17,6 +17,7 @@ from advisor.advice.finder.runnable import JOINED, Standing, rating
 from advisor.advice.judgement import LEAST, Judgement, judgement
 from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table import choice as chosen
+from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.phrases import hours_rented, name_in_place, plain
@@ -181,6 +182,10 @@ def _free_setting(answer: Answer) -> Way | None:
     edit = next((each for name in names for each in advice.what_ifs if each.words == name), None)
     if decided is not None and decided.name.startswith(STOPS_THINKING):
         return _thinking_off(answer, decided, edit)
+    stopped = advice.case.stopped
+    waits = advice.options[0].thinking_seconds >= LATE and advice.task is None
+    if stopped is not None and waits and not _is_decided(edit, answer):
+        return _thinking_off(answer, stopped, edit if _is_with(stopped, edit) else None)
     if edit is None:
         return _smaller_format(answer)
     changes = _inputs_of(edit, answer.nouns)
@@ -196,6 +201,19 @@ def _free_setting(answer: Answer) -> Way | None:
         action=f"Try {changes['format']}" if edit.of_format else "Try it",
         changes=changes,
     )
+
+
+def _is_decided(edit: Edited | None, answer: Answer) -> bool:
+    """Whether a free setting is decided for, and a page has inputs for it."""
+    decided = answer.advice.decision.option
+    if edit is None or decided is None or edit.words != decided.name:
+        return False
+    return bool(_inputs_of(edit, answer.nouns))
+
+
+def _is_with(stopped: Option, edit: Edited | None) -> bool:
+    """Whether thinking off is told together with a free setting."""
+    return edit is not None and edit.words in stopped.name
 
 
 def _for_all(edit: Edited, nouns: Nouns) -> Way:
