@@ -172,7 +172,8 @@ def with_options(words: Sequence[str]) -> Sequence[str]:
     """Words with `--machine` and `--model` before a machine and a model that stand right behind a
     command which takes both: `advise "laptop 4060 16gb" qwen3-8b`.
 
-    One of them alone is what no option gives, the machine first.
+    One of them alone is what no option gives; where neither is given, a model that is known, else
+    the machine.
     """
     row = next((row for row in COMMANDS if [row.command] == [*words[:1]]), None)
     if row is None or any(not option.name.startswith("-") for option in options_of(row.command)):
@@ -186,8 +187,22 @@ def with_options(words: Sequence[str]) -> Sequence[str]:
         for name in ("--machine", "--model")
         if name in taken and name not in {word.partition("=")[0] for word in options}
     ]
+    if len(given) == 1 and len(missing) == 2 and _is_model(given[0]):
+        missing.remove("--machine")
     named = [part for pair in zip(missing, given, strict=False) for part in pair]
     return [words[0], *named, *given[len(missing) :], *options]
+
+
+def _is_model(word: str) -> bool:
+    """Whether a word names a model, and no machine."""
+    from advisor.machine.spec import MachineSpec
+    from advisor.request.named import is_model, named_machine
+
+    try:
+        named_machine(word, MachineSpec())
+    except AdvisorError:
+        return is_model(word)
+    return False
 
 
 def _is_known(word: str) -> bool:

@@ -38,7 +38,7 @@ def named_machine(name: str, spec: MachineSpec) -> Machine:
     try:
         return machine_by_name(name, spec)
     except UnknownName as error:
-        if not _is_model(name):
+        if not is_model(name):
             raise
         raise InputError(
             f"{name[:80]!r} is a model, not a machine. Name what it would run on, such as "
@@ -46,7 +46,7 @@ def named_machine(name: str, spec: MachineSpec) -> Machine:
         ) from error
 
 
-def _is_model(text: str) -> bool:
+def is_model(text: str) -> bool:
     """Whether a text is the name of a described model."""
     try:
         model = resolve.from_name(text).model
@@ -57,7 +57,7 @@ def _is_model(text: str) -> bool:
 
 def _of_a_gpu(text: str, gpu: str, machine: str) -> str:
     """Sentence where a model is the name of a GPU."""
-    if machine and _is_model(machine):
+    if machine and is_model(machine):
         return (
             f"Machine and model are the other way round: {machine[:80]!r} is a model, and {text!r} "
             f"a GPU ({gpu}). Name the machine first, then the model."

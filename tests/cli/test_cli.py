@@ -838,3 +838,8 @@ def test_a_machine_and_a_model_may_stand_behind_their_command(command: str) -> N
     assert vars(parsed([name, "rtx 3090", "qwen3-8b", *options])) == named
     assert vars(parsed([name, "rtx 3090", "--model", "qwen3-8b", *options])) == named
     assert vars(parsed([name, "qwen3-8b", "--machine=rtx 3090", *options])) == named
+
+
+@pytest.mark.parametrize(("word", "taken"), [("qwen3-8b", "model"), ("rtx 3090", "machine")])
+def test_one_word_behind_a_command_is_what_it_names(word: str, taken: str) -> None:
+    assert vars(parsed(["find", word])) == vars(parsed(["find", f"--{taken}", word]))
