@@ -101,7 +101,7 @@ class Comparison:
             cheapest=cheapest and self.as_judged(cheapest),
         )
         judged = [self.as_judged(option) for option in self.case.options]
-        return choices.in_question(judged, choice, self.case.reading_tps)
+        return choices.in_question(judged, choice, self.case.pace)
 
     @property
     def _for_thought(self) -> bool:

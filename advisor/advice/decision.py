@@ -204,7 +204,7 @@ def _kept_for_agents(case: Situation) -> Option | None:
     if option is None or option.loss:
         return None
     judged = option if case.stopped is None else thinking_off(option)
-    return option if serves(judged, case.reading_tps) else None
+    return option if serves(judged, case.pace) else None
 
 
 UNDONE = 1.25
@@ -229,7 +229,7 @@ def _thoughtless(case: Situation) -> Option | None:
     option = case.stopped
     if option is None or case.best_kept.thinking_seconds < LATE:
         return None
-    if serves(option, case.reading_tps):
+    if serves(option, case.pace):
         return option
     return None
 
@@ -241,7 +241,7 @@ def _hours_saved(case: Situation) -> Option | None:
     that memory does not hold, it is the RAM that holds it, or, with a stated budget, a cheaper
     purchase that does.
     """
-    waits = not serves(case.best_kept, case.reading_tps)
+    waits = not serves(case.best_kept, case.pace)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
     safe = case.choice.safe
     if safe is not None and case.holds_nothing:
@@ -267,7 +267,7 @@ def _ram_that_holds(case: Situation) -> Option | None:
         and not option.is_free_setting
         and option.priced
         and option.pays
-        and reads_along(option, case.reading_tps)
+        and reads_along(option, case.pace)
     ]
     return min(able, key=lambda option: option.paid_first, default=None)
 
@@ -299,9 +299,9 @@ def _as_good_model(case: Situation, hours: float) -> bool:
     if row is None or case.demand.wants.max_usd or _weaker(case):
         return False
     both = row.standing_beside(case.model) is Standing.BOTH
-    if row.speed.decode >= FASTER * case.reading_tps:
+    if row.speed.decode >= FASTER * case.pace:
         return True
-    at_ease = row.speed.decode >= AT_EASE * case.reading_tps
+    at_ease = row.speed.decode >= AT_EASE * case.pace
     most = max(hours, HALF_AN_HOUR_A_DAY) if at_ease else hours
     return (both or at_ease) and _waits(case, row) < most
 
@@ -315,14 +315,14 @@ def _waits(case: Situation, row: Runnable) -> float:
 def _free(case: Situation) -> Option | None:
     """A free setting that serves, or that is much faster where one does not wait."""
     step = case.step
-    if step is not None and reads_along(step, case.reading_tps) and case.demand.met_by(step):
+    if step is not None and reads_along(step, case.pace) and case.demand.met_by(step):
         return step
     return None
 
 
 def _called(case: Situation) -> Option | None:
     """An API, where texts may leave and this machine does not serve."""
-    if serves(case.best_kept, case.reading_tps) and case.demand.met_by(case.best_kept):
+    if serves(case.best_kept, case.pace) and case.demand.met_by(case.best_kept):
         return None
     return next(iter(case.allowed_apis), None)
 
@@ -334,7 +334,7 @@ def _model(case: Situation) -> Runnable | None:
     stated.
     """
     row = case.another
-    if row is None or serves(case.kept, case.reading_tps) or row.speed.first_token >= LATE:
+    if row is None or serves(case.kept, case.pace) or row.speed.first_token >= LATE:
         return None
     bought = case.choice.safe is not None
     if bought and (case.demand.wants.max_usd or _weaker(case)):
@@ -446,7 +446,7 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
         if (option is decision.option if bought else is_bought(judged) and not judged.odd)
     ]
     replies = kept.use.money.replies_per_day / factor
-    able = worth_buying([kept, *rows], case.reading_tps, replies, step)
+    able = worth_buying([kept, *rows], case.pace, replies, step)
     if bought:
         return None if able else case.kept
     return sensible(able)
@@ -471,11 +471,11 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
         return worth
     now = case.best_kept if decided is None or _gives_up_thought(case, decided) else decided
     outside = reads_drive(case.kept)  # in the format that is asked for
-    if now.speed is not None and now.speed.low >= case.reading_tps and not outside:
+    if now.speed is not None and now.speed.low >= case.pace and not outside:
         return None
     from advisor.advice.table.buys import buys  # loaded only for a budget
 
-    least = case.reading_tps
+    least = case.pace
     if not outside:
         least = max(least, DOUBLED * now.decode)
     best = buys(case.options, least, budget, None, None if outside else case.step).best
@@ -521,9 +521,9 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
     budget = case.demand.wants.max_usd
     if not budget or case.choice.safe in case.options or case.demand.crowd is not Crowd.PEOPLE:
         return None
-    if decision.within is not None or serves(case.best_kept, case.reading_tps):
+    if decision.within is not None or serves(case.best_kept, case.pace):
         return None
-    least = max(case.reading_tps, NOTABLE * case.best_kept.decode)
+    least = max(case.pace, NOTABLE * case.best_kept.decode)
     if any(
         option.kind in BOUGHT and not option.odd and option.decode >= least
         for option in case.options
@@ -577,7 +577,7 @@ def decided_choice(case: Situation, decision: Decision) -> Choice:
     if choice.safe is not None and decision.model is not None:
         return replace(choice, safe=None, reason="Before anything is bought, a free model.")
     if choice.safe is not None and is_bought(choice.safe) and decision.rule in (SWITCH_OFF, KEEP):
-        return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
+        return replace(choice, safe=None, reason=why_not(case.kept, case.pace))
     if choice.safe is None and _beyond_the_budget(case):
         return replace(choice, reason=_too_dear(case))
     return choice
@@ -635,4 +635,4 @@ def _beyond_the_budget(case: Situation) -> bool:
     """Whether somebody who waits states a budget, and nothing is bought for it."""
     bought = any(map(holds_it, case.options))
     stated = case.demand.wants.max_usd is not None
-    return stated and not bought and not serves(case.kept, case.reading_tps)
+    return stated and not bought and not serves(case.kept, case.pace)

@@ -77,7 +77,6 @@ class Situation:
     options: Sequence[Option]  # what is kept first
     choice: Choice  # best purchase of the options by price and waiting
     demand: Demand
-    reading_tps: float
     model: str = ""  # name of the model asked for
     # options without thinking, by which purchases are judged where the model can stop; empty where
     # all are judged as they are
@@ -107,8 +106,15 @@ class Situation:
     instead: str = ""  # why the chosen runtime refuses, and another that runs it
     sale: Option | None = None  # cheaper or fewer cards that do the same
     # speed at which somebody reads a single answer, where several agents are followed at once; 0
-    # where that is `reading_tps` [tokens/s]
+    # where that is `pace` [tokens/s]
     alone_tps: float = 0.0
+
+    @property
+    def pace(self) -> float:
+        """Speed at which nobody waits: reading speed, or a higher one that is asked for
+        [tokens/s].
+        """
+        return self.demand.pace
 
     @property
     def kept(self) -> Option:
@@ -131,7 +137,7 @@ class Situation:
     def apis(self) -> list[Option]:
         """Options of APIs, the cheapest first; APIs with a known speed come before others."""
         rows = [each for each in self.options if each.kind is OptionKind.API and each.cost]
-        fast = [each for each in rows if each.decode >= self.reading_tps]
+        fast = [each for each in rows if each.decode >= self.pace]
         return sorted(fast or rows, key=lambda each: each.monthly or 0.0)
 
     @property
@@ -264,7 +270,6 @@ def situation_of(options_found: Sequence[Option], demand: Demand, instead: str) 
         judged=judged,
         choice=choice,
         demand=demand,
-        reading_tps=pace,
         step=step,
         for_thought=for_thought,
         instead=instead,
@@ -390,7 +395,7 @@ def _with_answers_or_models(
         return case
     session = conditions.session
     if session is not None:
-        case = replace(case, alone_tps=case.reading_tps * float(question.work.users))
+        case = replace(case, alone_tps=case.pace * float(question.work.users))
     for_code = session is not None or bool(FOR_CODE.search(question.model.published_as))
     return _with_models(case, question, for_code=for_code)
 
@@ -403,14 +408,14 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
     than the present one; else of those that keep up.
     """
     kept = case.kept
-    reading = case.reading_tps
-    level = judgement(kept.decode, reading)
-    if level is Judgement.FASTER and serves(kept, reading):
+    pace = case.pace
+    level = judgement(kept.decode, pace)
+    if level is Judgement.FASTER and serves(kept, pace):
         return case
     nouns = (question.model, question.machine, question.work)
-    least = max(reading, WORTH_TRYING * kept.decode)
+    least = max(pace, WORTH_TRYING * kept.decode)
     another = best_rated(*nouns, least, as_well=True, for_code=for_code)
-    ease = FASTER * reading
+    ease = FASTER * pace
     if another is not None and another.speed.decode < ease:
         faster = best_rated(*nouns, max(least, ease), as_well=True, for_code=for_code)
         published = question.model.published_as
@@ -422,7 +427,7 @@ def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situ
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
     along = kept.decode >= case.demand.money.reading_tps
     if another is None and (lost or (_waits_for_nothing_else(case) and not along)):
-        closest = best_rated(*nouns, case.alone_tps or reading, as_well=False)
+        closest = best_rated(*nouns, case.alone_tps or pace, as_well=False)
     return replace(case, another=another, closest=closest, model=question.model.published_as)
 
 
@@ -434,7 +439,7 @@ def _sooner(row: Runnable, kept: Option) -> bool:
 
 def _waits_for_nothing_else(case: Situation) -> bool:
     """Whether a person who waits has neither a free setting nor a purchase that helps."""
-    return not serves(case.kept, case.reading_tps) and not (
+    return not serves(case.kept, case.pace) and not (
         case.step or case.stopped or case.choice.safe or case.allowed_apis
     )
 
@@ -454,7 +459,7 @@ def _many_at_once(case: Situation, question: Question, conditions: Conditions) -
     chosen = conditions.chosen
     least = 0.0
     if case.demand.crowd is Crowd.RATE:
-        least = case.demand.wants.user_tps or case.reading_tps
+        least = case.demand.wants.user_tps or case.pace
     best = side_by_side(question, chosen, least)
     if best is None:
         work = at_once(question.work, MANY_AT_ONCE)

@@ -65,7 +65,7 @@ def _is_enough(advice: Comparison) -> bool:
     """Whether what is kept serves all who ask, faster than one reads and without a felt wait."""
     case = advice.case
     kept = case.kept
-    fast = kept.decode >= FASTER * case.reading_tps and serves(kept, case.reading_tps)
+    fast = kept.decode >= FASTER * case.pace and serves(kept, case.pace)
     return fast and case.demand.met_by(kept) and advice.decision.keeps
 
 
