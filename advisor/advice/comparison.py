@@ -10,6 +10,7 @@ from advisor.advice.finder.runnable import Runnable
 from advisor.advice.situation import Situation
 from advisor.advice.table import choice as choices
 from advisor.advice.table import turning
+from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import Option, Question
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -50,6 +51,11 @@ class Comparison:
     task: "Task | None" = None  # of the session in the best placement; None where none is asked for
     chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
     placement: PlacementStrategy | None = None  # of the answer; None for the fastest
+
+    @property
+    def waits_for_thinking(self) -> bool:
+        """Whether somebody waits for the thinking before a reply, which is no turn of an agent."""
+        return self.options[0].thinking_seconds >= LATE and self.task is None
 
     @lazy
     def second_machine(self) -> "SecondMachine | None":

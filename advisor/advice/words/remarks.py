@@ -9,7 +9,7 @@ from advisor.advice.edits.changes import SLOT_FOR_EACH
 from advisor.advice.prices.price import used_value
 from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
-from advisor.advice.table.demand import LATE, Crowd
+from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.words.phrases import (
     briefly,
@@ -141,7 +141,7 @@ def _on_thinking(advice: Comparison, way: str) -> Iterator[str]:
     """
     kept = advice.options[0]
     stopped = advice.case.stopped
-    waits = kept.thinking_seconds >= LATE and advice.task is None
+    waits = advice.waits_for_thinking
     if stopped is not None and STOPS_THINKING in way:
         yield WITHOUT_THINKING
     elif stopped is not None and waits and kept.answer_seconds >= SOONER * stopped.answer_seconds:

@@ -17,7 +17,6 @@ from advisor.advice.finder.runnable import JOINED, Standing, rating
 from advisor.advice.judgement import LEAST, Judgement, judgement
 from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table import choice as chosen
-from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.phrases import hours_rented, name_in_place, plain
@@ -183,8 +182,7 @@ def _free_setting(answer: Answer) -> Way | None:
     if decided is not None and decided.name.startswith(STOPS_THINKING):
         return _thinking_off(answer, decided, edit)
     stopped = advice.case.stopped
-    waits = advice.options[0].thinking_seconds >= LATE and advice.task is None
-    if stopped is not None and waits and not _is_decided(edit, answer):
+    if stopped is not None and advice.waits_for_thinking and not _is_decided(edit, answer):
         return _thinking_off(answer, stopped, edit if _is_with(stopped, edit) else None)
     if edit is None:
         return _smaller_format(answer)
