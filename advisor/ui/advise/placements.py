@@ -21,7 +21,7 @@ JUMP = Markup("<a class='oa-jump' href='#run-it'>Run it</a>")
 WHY = "why"  # key of the button that opens the winner's figures
 SHARED = {
     PlacementStrategy.GPU_RESIDENT: "In shared memory",
-    PlacementStrategy.CPU_OFFLOAD: "In shared memory, a part beside the GPU's",
+    PlacementStrategy.CPU_OFFLOAD: "In shared memory, the rest on the processor",
     PlacementStrategy.NVME_OFFLOAD: "In shared memory, the rest from the drive",
 }
 """Names of placements where processor and GPU have one memory."""
