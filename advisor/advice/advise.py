@@ -115,6 +115,7 @@ def advise(
         money=money,
         ownership=as_rented(ownership or Ownership(form=here.form), here),
         today=today or datetime.now(UTC).date(),
+        condition=wants.condition,
     )
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
@@ -473,6 +474,7 @@ def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = 
         money=with_priced_names(nouns.money),
         ownership=as_rented(ownership, machine),
         today=datetime.now(UTC).date(),
+        condition=nouns.wants.condition,
     )
 
 

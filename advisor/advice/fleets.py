@@ -265,7 +265,14 @@ def _price(part: Servers) -> Price:
     price = part.price
     if not price.usd:
         return price
-    return replace(price, usd=part.machines * price.usd, at_launch=part.machines * price.at_launch)
+    machines = part.machines
+    return replace(
+        price,
+        usd=machines * price.usd,
+        at_launch=machines * price.at_launch,
+        low=None if price.low is None else machines * price.low,
+        high=None if price.high is None else machines * price.high,
+    )
 
 
 def _name(part: Servers) -> str:

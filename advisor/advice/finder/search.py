@@ -216,11 +216,12 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     elif not machine.unified:
         parts = desktop_parts(gpus)
     price = Price(usd=None)
-    row = selling_price(name)
+    row = selling_price(name, question.condition)
     fresh = row is not None and not is_lapsed(row, question.today)
     sold = machine.unified or (name in cards and further > 0)
     if (fresh or name in dict(typed)) and sold:
-        price = bought(name, 1 if machine.unified else further, typed, parts)
+        count = 1 if machine.unified else further
+        price = bought(name, count, typed, parts, question.condition)
     offered = _offered(question, kind, machine, price, parts)
     if 0 < further < len(gpus):
         return replace(offered, name=f"{counted(further, name)}, {len(gpus)} in all")

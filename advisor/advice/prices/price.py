@@ -13,6 +13,7 @@ from advisor.advice.prices.rows import PriceRow
 from advisor.formatting import counted, money_per_hour
 from advisor.formatting import money as money_words
 from advisor.machine.catalog import GPUS
+from advisor.request.wants import Condition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,7 @@ class Price:
     stated: float | None = None
     low: float | None = None  # lower end of the range of what it usually costs [USD]; None unknown
     high: float | None = None  # upper end likewise [USD]
+    condition: str = ""  # of cards or a machine, as in `PriceRow`; empty where it was typed
 
     def plus(self, note: str, usd: float | None, **changes: Any) -> "Price":
         """Price with a further amount; without an amount where either is unknown [USD]."""
@@ -77,17 +79,34 @@ TypedPrices = tuple[tuple[str, float], ...]
 
 
 @cache
-def selling_price(gpu: str) -> PriceRow | None:
+def selling_price(gpu: str, condition: Condition = Condition.ANY) -> PriceRow | None:
     """Price row of a GPU or whole machine: its usual price, the newest of shops, or its list price,
     in this order.
+
+    Of cards with prices in a wanted condition it is one of these. A card without any keeps its
+    price in another condition, and a whole machine its only price; `of_condition` tells them.
     """
     machine = tables.machines_for_sale().get(gpu)
     if machine is not None:
         return machine.price
-    usual = tables.usual_price(gpu)
+    usual = tables.usual_price(gpu, condition)
     if usual is not None:
         return usual
-    return max(tables.rows_for_sale(gpu), key=tables.standing, default=None)
+    rows = tables.rows_for_sale(gpu)
+    wanted = [row for row in rows if of_condition(row.condition, condition)]
+    if condition is not Condition.ANY and not wanted:
+        return selling_price(gpu)
+    return max(wanted, key=tables.standing, default=None)
+
+
+def of_condition(condition: str, wanted: Condition) -> bool:
+    """Whether a price's condition is the wanted one: the lowest of "used or new" counts as used.
+
+    A typed price has none, and is of the condition in which somebody buys.
+    """
+    if wanted is Condition.ANY or not condition:
+        return True
+    return (condition in SECOND_HAND) is (wanted is Condition.USED)
 
 
 def priced_name(text: str) -> str:
@@ -139,7 +158,13 @@ WITHOUT_FANS = re.compile(
 
 
 @lru_cache(maxsize=64)
-def cards_for_sale(own_price: TypedPrices, today: date, *, server: bool = False) -> tuple[str, ...]:
+def cards_for_sale(
+    own_price: TypedPrices,
+    today: date,
+    condition: Condition = Condition.ANY,
+    *,
+    server: bool = False,
+) -> tuple[str, ...]:
     """Cards that are sold for a desktop or a server, and cards with a typed price.
 
     Cards without fans of their own are for servers, and for a desktop only at a typed price. Cards
@@ -149,7 +174,7 @@ def cards_for_sale(own_price: TypedPrices, today: date, *, server: bool = False)
         name
         for name in sold()
         if (server or not WITHOUT_FANS.match(name))
-        and not tables.is_lapsed(selling_price(name), today)
+        and not tables.is_lapsed(selling_price(name, condition), today)
     ]
     names += [name for name, _ in own_price if name in GPUS.rows()]
     cards = (name for name in dict.fromkeys(names) if not GPUS.find(name).unified)
@@ -267,12 +292,19 @@ def less(price: Price, resale: Price) -> Price:
 
 @lru_cache(maxsize=2048)
 def bought(
-    gpu: str, count: int, typed: TypedPrices = (), parts: tuple[HostPartRow, ...] = ()
+    gpu: str,
+    count: int,
+    typed: TypedPrices = (),
+    parts: tuple[HostPartRow, ...] = (),
+    condition: Condition = Condition.ANY,
 ) -> Price:
     """Price of GPUs or of a whole machine, with further parts; without an amount where the price of
     a part is unknown.
+
+    Cards are of the wanted condition where they are sold in it (`selling_price`); of parts each has
+    one price.
     """
-    price = _typed(gpu, count, typed) or _on_record(gpu, count)
+    price = _typed(gpu, count, typed) or _on_record(gpu, count, condition)
     for part, number in Counter(parts).items():
         price = with_part(price, part, typed, number)
     return price
@@ -293,8 +325,8 @@ def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
     return Price(usd=paid, typed=True, stated=paid, note=f"{each}, as you typed")
 
 
-def _on_record(gpu: str, count: int) -> Price:
-    row = selling_price(gpu)
+def _on_record(gpu: str, count: int, condition: Condition) -> Price:
+    row = selling_price(gpu, condition)
     if row is None:
         return Price(usd=None, note=f"{tables.no_price(gpu)}; type yours")
     if count > 1:
@@ -316,6 +348,7 @@ def _on_record(gpu: str, count: int) -> Price:
         at_launch=usd if row.provider == tables.LAUNCH else 0.0,
         low=None if low is None else low * count,
         high=None if high is None else high * count,
+        condition=row.condition,
     )
 
 

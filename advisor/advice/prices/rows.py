@@ -207,7 +207,10 @@ def usual_range(row: PriceRow) -> tuple[float | None, float | None]:
 
 
 def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
-    """Usual price of a card: new where it is sold new, used for others; None without figures."""
+    """Usual price of a card in a condition; without one new where it is sold new, used for others.
+
+    None without figures.
+    """
     for wanted in (condition,) if condition else ("new", "used"):
         row = usual_prices().get((gpu, wanted))
         if row is not None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from advisor.advice.prices.price import SECOND_HAND
 from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import (
     FELT,
@@ -285,7 +286,7 @@ def _simplicity(option: Option) -> tuple[bool, bool, int, bool]:
 
 def why(option: Option) -> str:
     """Reasons for an option in words: many choose it, its price, whether it is used."""
-    if "used" in option.price.note:
+    if option.price.condition in SECOND_HAND:
         used = " Used: without its maker's warranty."
     else:
         used = ""

@@ -23,6 +23,7 @@ from advisor.lazy import lazy
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.model.model import Floats, Model
 from advisor.request.money import MoneyInputs, Ownership
+from advisor.request.wants import Condition
 from advisor.units import number
 
 
@@ -363,6 +364,7 @@ class Question:
     money: MoneyInputs  # use and prices
     ownership: Ownership  # ownership of the present machine
     today: date  # date by which the age of prices is judged
+    condition: Condition = Condition.ANY  # wanted of what is bought, new or used
 
     @lazy
     def resale(self) -> Price:
@@ -398,7 +400,9 @@ class Question:
     def for_sale(self) -> tuple[str, ...]:
         """Cards that are sold for a machine of this form, and cards with a typed price."""
         server = self.ownership.form is Form.SERVER
-        return cards_for_sale(self.money.own_price, self.today, server=server)
+        return cards_for_sale(
+            self.money.own_price, self.today, self.condition, server=server
+        )
 
     @lazy
     def use(self) -> Use:

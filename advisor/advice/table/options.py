@@ -183,7 +183,7 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
         if name in dict(question.money.own_price):
             row = None
         else:
-            row = prices.selling_price(name)
+            row = prices.selling_price(name, question.condition)
         if row is not None and row.provider != tables.LAUNCH:
             day = tables.last_day(row.date)
         else:
@@ -452,7 +452,7 @@ def purchase(
     typed = question.money.own_price
     whole = kind is OptionKind.MACHINE and not parts
     what, count = (name, 1) if whole else (cards[0].name, len(cards))
-    price = prices.bought(what, count, typed, parts)
+    price = prices.bought(what, count, typed, parts, question.condition)
     if adds:
         usd = price.usd or 0.0
     else:
@@ -576,7 +576,7 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     if ownership.owned and ownership.takes_cards and not unified:
         return []
     host = timed_machines.cardless()
-    for_sale = prices.cards_for_sale(question.money.own_price, question.today)
+    for_sale = prices.cards_for_sale(question.money.own_price, question.today, question.condition)
     if unified:
         rows = held
     else:

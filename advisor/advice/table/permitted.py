@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from advisor.advice.prices.price import of_condition
 from advisor.advice.table.option import ELSEWHERE, HARDWARE, Option, OptionKind
 from advisor.advice.table.rules import of_makers
 from advisor.request.wants import Condition, Texts, Wants
@@ -53,9 +54,6 @@ def _is_too_dear(option: Option, wants: Wants) -> bool:
 
 def _of_condition(option: Option, wanted: Condition) -> str:
     """Reason why a purchase is not of the wanted condition, new or used; empty where it is."""
-    if wanted is Condition.ANY:
-        return ""
-    used = "used" in option.price.note
-    if used is (wanted is Condition.USED):
+    if of_condition(option.price.condition, wanted):
         return ""
     return f"not {wanted}"

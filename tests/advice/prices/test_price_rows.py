@@ -1,10 +1,11 @@
 """Which of several purchase prices is used, and what is shown where there is none."""
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
-from advisor.advice.prices.price import bought, selling_price
+from advisor.advice.prices.price import bought, cards_for_sale, of_condition, selling_price
 from advisor.advice.prices.rows import (
     LAUNCH,
     REASONS,
@@ -16,6 +17,7 @@ from advisor.advice.prices.rows import (
 from advisor.catalog.csv_tables import texts
 from advisor.cli.main import main
 from advisor.machine.catalog import GPUS, MACHINES
+from advisor.request.wants import Condition
 
 WITHOUT_PRICE = texts("prices/without_price.csv", "gpu", "reason")
 SHOP = PriceRow(
@@ -120,3 +122,35 @@ def test_the_command_lists_every_price_of_a_gpu(capsys) -> None:
     assert out.startswith("RTX 5080 Laptop: no price on record: sold only within laptops")
     assert main(["prices", "--of", "RTX 9999"]) == 2
     assert "RTX 9999" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("gpu", "condition", "usd", "found"),
+    [
+        # data/prices/usual_prices.csv has both conditions of the first; the second's only new price
+        # is its maker's of 2020; the third has new ones alone, which stand in and are told by theirs
+        ("RTX 3060 12GB", Condition.USED, 220, "used"),
+        ("RTX 3060 12GB", Condition.NEW, 470, "new"),
+        ("RTX 3060 12GB", Condition.ANY, 470, "new"),
+        ("RTX 3090", Condition.NEW, 1499, "list"),
+        ("RTX 5060 Ti 8GB", Condition.USED, 430, "new"),
+    ],
+)
+def test_a_card_costs_what_it_does_in_the_wanted_condition(gpu, condition, usd, found) -> None:
+    price = bought(gpu, 2, condition=condition)
+    assert (price.usd, price.condition) == (2 * usd, found)
+
+
+def test_a_card_whose_only_new_price_is_of_its_launch_is_not_for_sale_new() -> None:
+    today = date(2026, 11, 29)
+    assert "RTX 3090" in cards_for_sale((), today)
+    assert "RTX 3090" in cards_for_sale((), today, Condition.USED)
+    assert "RTX 3090" not in cards_for_sale((), today, Condition.NEW)
+
+
+def test_a_price_is_of_a_wanted_condition() -> None:
+    assert of_condition("used", Condition.USED)
+    assert of_condition("used or new", Condition.USED), "the lower of both is that of a used one"
+    assert not of_condition("used or new", Condition.NEW)
+    assert of_condition("list", Condition.NEW)
+    assert of_condition("", Condition.NEW), "as somebody typed it"
