@@ -108,11 +108,11 @@ def servers_on_offer(question: Question) -> list[Servers]:
                     Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer.price)
                 )
     few = [count for count in COUNTS if count <= FEW]
-    for gpu, count in itertools.product(cards_for_sale(money.own_price, question.today, question.condition), few):
+    for gpu, count in itertools.product(
+        cards_for_sale(money.own_price, question.today, question.condition), few
+    ):
         machine = with_gpus(gpu, count)
-        price = bought(
-            gpu, count, money.own_price, desktop_parts(machine.gpus), question.condition
-        )
+        price = bought(gpu, count, money.own_price, desktop_parts(machine.gpus), question.condition)
         if price.usd is not None:
             cost = use.owned(draw_of(machine), None, price.usd)
             rows.append(Servers(gpu=gpu, count=count, kind="built", price=price, cost=cost))

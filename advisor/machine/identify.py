@@ -12,7 +12,7 @@ from advisor.errors import UnknownName
 from advisor.machine import catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import NVLINK
-from advisor.machine.machine import Form, Gpu, Machine
+from advisor.machine.machine import Form, Gpu, Machine, Supply
 from advisor.machine.names.cpu_names import CpuName, CpuObjection, share_of_channels
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
@@ -60,7 +60,7 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         notes=tuple(dict.fromkeys((*notes, *machine.notes))),
         rented=named.name if rented and typed.gpu is None else "",
         sold_as=form,
-        own_supply=_own_supply(installed) if form is Form.DESKTOP else None,
+        supply=_supply(installed, written, form),
         dock_port=written.says("dock port"),
         idle=(*machine.idle, *idle),
     )
@@ -110,14 +110,18 @@ def supply_rows() -> tuple[SupplyRow, ...]:
     return read(DATA / "hardware/supplies.csv", SupplyRow)
 
 
-def _own_supply(name: str) -> float | None:
-    """Power of the supply of a named machine, 0 where it is not on record; None for a usual one
-    [W].
+def _supply(name: str, written: Written, form: Form | None) -> Supply | None:
+    """Power supply of a named machine, or a usual one whose power the name states; None for
+    others.
     """
-    for row in supply_rows():
-        if re.search(row.machine, name.casefold()):
-            return row.watts or 0.0
-    return None
+    stated = statements(written).supply
+    if form is Form.DESKTOP:
+        for row in supply_rows():
+            if re.search(row.machine, name.casefold()):
+                return Supply(watts=stated or row.watts or 0.0, proprietary=True)
+    if stated is None:
+        return None
+    return Supply(watts=stated)
 
 
 def _form(named: MachineName, written: Written) -> Form | None:

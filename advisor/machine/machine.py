@@ -303,6 +303,14 @@ UNEQUAL = 1.2
 
 
 @dataclass(frozen=True, kw_only=True)
+class Supply:
+    """Power supply of a machine."""
+
+    watts: float  # its power; 0 where that is not on record [W]
+    proprietary: bool = False  # its maker made it for the machine: no usual one takes its place
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownRun:
     """Measured speed of a machine.
 
@@ -353,9 +361,7 @@ class Machine:
     software_notes: tuple[str, ...] = ()  # those of the notes that are about software
     rented: str = ""  # name of a machine that a provider owns and rents out; empty for others
     sold_as: Form | None = None  # form that its name says; None where its parts tell it
-    # power of a supply that its maker made for it alone, 0 where that is not on record; None for a
-    # usual one [W]
-    own_supply: float | None = None
+    supply: Supply | None = None  # power supply, where it is known
     dock_port: bool = False  # a port for a dock with a card is stated
     # numbers of GPUs, where a stack of machines with one kind of card, the only one of `gpus`, has
     # several, shape (numbers, 1); what differs by GPU then has an axis before these, (GPUs,

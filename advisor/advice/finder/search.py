@@ -210,7 +210,7 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     if kind is OptionKind.REPLACE:
         before = question.machine.discrete
         parts = parts_for(
-            ownership.form, before, gpus, slots(question.machine), question.machine.own_supply
+            ownership.form, before, gpus, slots(question.machine), question.machine.supply
         )
         further = _further(question, machine)
     elif not machine.unified:

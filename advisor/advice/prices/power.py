@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.machine import Form, Gpu, Machine
+from advisor.machine.machine import Form, Gpu, Machine, Supply
 from advisor.request.money import OWN_ROOM, in_dock
 from advisor.units import Array
 
@@ -183,11 +183,12 @@ def parts_for(
     before: tuple[Gpu, ...],
     after: tuple[Gpu, ...],
     slots: int = 0,
-    own_supply: float | None = None,
+    supply: Supply | None = None,
 ) -> tuple[HostPartRow, ...]:
     """Parts to buy so that a machine can hold and power new cards, without the cards themselves.
 
-    Its board has the usual slots, or more; no other supply is bought where it has its maker's own.
+    Its board has the usual slots, or more; no other supply is bought where it has its maker's own,
+    or one that is large enough.
     """
     if in_dock(form):
         dock = smallest("dock", 1)
@@ -198,9 +199,9 @@ def parts_for(
     if form not in (Form.DESKTOP, Form.OFFICE, Form.SLIM):
         return ()
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
-    has = powered(before)
+    has = supply.watts if supply else powered(before)
     needs = supply_watts(after)
-    if needs > has and own_supply is None:
+    if needs > has and not (supply and supply.proprietary):
         single = smallest("psu", needs)
         parts += [single] if single else supplies(needs - has)
     return tuple(row for row in parts if row is not None)

@@ -234,7 +234,7 @@ def _timed(
     else:
         present = question.machine.gpus
         parts = parts_for(
-            question.ownership.form, present, machine.gpus, slots(machine), machine.own_supply
+            question.ownership.form, present, machine.gpus, slots(machine), machine.supply
         )
     yield purchase(question, kind, name, machine, cards, parts, speed)
 

@@ -400,9 +400,7 @@ class Question:
     def for_sale(self) -> tuple[str, ...]:
         """Cards that are sold for a machine of this form, and cards with a typed price."""
         server = self.ownership.form is Form.SERVER
-        return cards_for_sale(
-            self.money.own_price, self.today, self.condition, server=server
-        )
+        return cards_for_sale(self.money.own_price, self.today, self.condition, server=server)
 
     @lazy
     def use(self) -> Use:

@@ -426,9 +426,7 @@ def _added(question: Question, machine: Machine, speed: Speed) -> Option:
         name += f", {len(machine.gpus)} in all"
         if _one_more(present, machine):
             topic = ONE_MORE
-    parts = parts_for(
-        form, present, machine.gpus, slots(question.machine), question.machine.own_supply
-    )
+    parts = parts_for(form, present, machine.gpus, slots(question.machine), question.machine.supply)
     if in_dock(form):
         name = f"{name} in a dock"
     return purchase(question, OptionKind.ADD, name, machine, new, parts, speed, topic)
@@ -498,7 +496,7 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
             cards = (card,) * count
             name = counted(count, card.name)
             machine = replace(question.machine, gpus=cards)
-            parts = parts_for(form, before, cards, slots(machine), machine.own_supply)
+            parts = parts_for(form, before, cards, slots(machine), machine.supply)
             if before:
                 kind = OptionKind.REPLACE
                 vendor = before[0].vendor

@@ -238,9 +238,9 @@ OWN_SUPPLY = "Its maker's own power supply"  # beginning of what is odd about a 
 
 def _of_own_supply(machine: Machine, before: tuple[Gpu, ...]) -> Iterator[str]:
     """What the supply of a workstation does not power, as no usual one takes its place."""
-    has = machine.own_supply
-    if has is None:
+    if machine.supply is None or not machine.supply.proprietary:
         return
+    has = machine.supply.watts
     sockets = machine.host.sockets
     needs = workstation_watts(machine.discrete, sockets)
     if needs <= max(has or powered(before), workstation_watts(before, sockets)):

@@ -39,9 +39,7 @@ def sale(question: Question, kept: Option) -> Option | None:
             return _offer(question, card, fast, -usd)
     able = []
     for card, _, fast in rows:
-        price = prices.bought(
-            card.name, 1, question.money.own_price, condition=question.condition
-        )
+        price = prices.bought(card.name, 1, question.money.own_price, condition=question.condition)
         if card.name in question.for_sale and price.usd is not None and price.dated:
             left = question.resale_usd - price.usd
             option = _offer(question, card, fast, -left, price)

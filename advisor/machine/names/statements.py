@@ -1,7 +1,7 @@
 """Statements in a machine's name beside its parts.
 
-They are the part of shared memory that the GPU may use, free RAM, WSL and a limit of power, and
-texts that name no machine. The patterns are rows of data/hardware/name_words.csv.
+They are the part of shared memory that the GPU may use, free RAM, WSL, a limit of power and the
+power supply, and texts that name no machine. The patterns are rows of data/hardware/name_words.csv.
 
 Words that are left over are told. A word is explained by the names of the parts that were taken, by
 a pattern that its readers know (counts, links, rates, systems), or by saying nothing (makers,
@@ -51,6 +51,7 @@ class Statements:
     ram_gib: float | None = None  # all RAM, where the name says how much of it is free [GiB]
     wsl: bool = False  # Linux inside of Windows
     watts: float | None = None  # limit of power [W]
+    supply: float | None = None  # power of the power supply [W]
     power_share: float | None = None  # limit of power as a share of the usual one [%]
     words: tuple[str, ...] = ()  # the statements as they are written
 
@@ -76,6 +77,7 @@ def statements(written: Written) -> Statements:
     if any_of("of a container").search(text):
         setting, _ = taken("memory setting")
     wsl, _ = taken("wsl")
+    supply, _ = taken("power supply")
     watts, _ = taken("power limit")
     share, _ = taken("power share")
     gpu_gib = _number(part)
@@ -88,6 +90,7 @@ def statements(written: Written) -> Statements:
         ram_gib=float(free[2]) if free else None,
         wsl=wsl is not None,
         watts=_number(watts),
+        supply=_number(supply),
         power_share=_number(share),
         words=tuple(taken_words),
     )
@@ -194,7 +197,7 @@ def check_sizes(written: Written) -> None:
 
 def without_statements(text: str) -> str:
     """Plain text without the words of all statements."""
-    kinds = ["gpu part", "free of ram", "wsl", "power limit", "power share"]
+    kinds = ["gpu part", "free of ram", "wsl", "power supply", "power limit", "power share"]
     if any_of("of a container").search(text):
         kinds += ["memory setting", "of a container"]
     return any_of(*kinds).sub(" ", text)

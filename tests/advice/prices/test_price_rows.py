@@ -128,7 +128,7 @@ def test_the_command_lists_every_price_of_a_gpu(capsys) -> None:
     ("gpu", "condition", "usd", "found"),
     [
         # data/prices/usual_prices.csv has both conditions of the first; the second's only new price
-        # is its maker's of 2020; the third has new ones alone, which stand in and are told by theirs
+        # is its maker's of 2020; the third has new ones alone, which stand in
         ("RTX 3060 12GB", Condition.USED, 220, "used"),
         ("RTX 3060 12GB", Condition.NEW, 470, "new"),
         ("RTX 3060 12GB", Condition.ANY, 470, "new"),

@@ -6,6 +6,7 @@ from advisor.advice.advise import answer
 from advisor.advice.table.rules import OWN_SUPPLY
 from advisor.machine.identify import machine_by_name, supply_rows
 from advisor.request.request import Request
+from advisor.units import GIB
 
 LLAMA = {"model": "Llama-3.3-70B", "texts": "house"}
 
@@ -24,7 +25,41 @@ LLAMA = {"model": "Llama-3.3-70B", "texts": "house"}
     ],
 )
 def test_a_supply_is_that_of_the_machine(name: str, watts: float | None) -> None:
-    assert machine_by_name(name).own_supply == watts
+    supply = machine_by_name(name).supply
+    assert (supply and supply.watts) == watts
+    assert supply is None or supply.proprietary
+
+
+@pytest.mark.parametrize(
+    ("words", "watts"),
+    [
+        ("850W PSU", 850),
+        ("850 watt psu", 850),
+        ("1000 W power supply", 1000),
+        ("PSU: Corsair RM850x 850W", 850),
+        ("psu 1200w", 1200),
+        ("750w gold", 750),
+        ("1600 W 80+ Titanium PSU", 1600),
+        ("750w netzteil", 750),
+        ("alimentation 650 W", 650),
+        ("650w fuente de alimentación", 650),
+        ("блок питания 850w", 850),
+        ("850w电源", 850),
+        ("at 250 W", None),  # a limit of power
+        ("65 W adapter", None),
+    ],
+)
+def test_a_supply_is_read_from_the_words_of_a_machine(words: str, watts: float | None) -> None:
+    for name in (
+        f"RTX 3090, Ryzen 7 5800X, 64 GB DDR4, {words}",
+        f"ryzen 7 5800x rtx 3090 64gb {words}",
+    ):
+        machine = machine_by_name(name)
+        assert (machine.supply and machine.supply.watts) == watts, name
+        assert [gpu.name for gpu in machine.gpus] == ["RTX 3090"]
+        assert machine.host.memory.value == 64 * GIB
+        limited = any("limit of power" in note for note in machine.notes)
+        assert limited == (words == "at 250 W"), machine.notes
 
 
 def odd_second_card(machine: str) -> str:
@@ -64,6 +99,17 @@ def test_a_usual_supply_is_bought() -> None:
     advice = answer(Request(**asks).nouns()).advice
     (second,) = (each for each in advice.options if each.name == "RTX 3090, 2 in all")
     assert [part.size for part in second.parts if part.part == "psu"] == [1200]
+
+
+@pytest.mark.parametrize(("watts", "bought"), [(1000, [1200]), (1200, []), (1600, [])])
+def test_no_supply_is_bought_where_ones_own_is_large_enough(
+    watts: float, bought: list[int]
+) -> None:
+    # two of 350 W and 400 W for the host and for peaks are 1,100 W
+    asks = LLAMA | {"machine": f"RTX 3090, Ryzen 7 5800X, 128 GB DDR4, {watts} W PSU"}
+    advice = answer(Request(**asks).nouns()).advice
+    (second,) = (each for each in advice.options if each.name == "RTX 3090, 2 in all")
+    assert [part.size for part in second.parts if part.part == "psu"] == bought
 
 
 def test_every_supply_has_a_page() -> None:
