@@ -1,5 +1,4 @@
-"""Deadline of an exchange with another computer, which ends in time even if that computer does not
-answer.
+"""Deadline of an exchange with another computer, which ends in time even without an answer.
 
 Time limits of sockets are for each piece, so that one who sends a byte now and then is waited for
 without end, and looking up a name has none at all. Here the caller stops waiting at the deadline;

@@ -1,4 +1,4 @@
-"""Failures of what lies around the program: a measurement, another computer, the saved reports."""
+"""Errors of the program's surroundings: a measurement, another computer, the saved reports."""
 
 from advisor.errors import AdvisorError
 

@@ -93,7 +93,7 @@ IN_DOLLARS = re.compile(r"\$([\d,]+(?:\.\d+)?)")  # amount of US dollars in a no
 
 
 def in_shown_currency(note: str) -> str:
-    """Note on a price, which is kept in US dollars, with its amounts in the display currency."""
+    """Note on a price with its amounts in the display currency; prices are kept in US dollars."""
     if _shown.get() == US_DOLLAR:
         return note
     return IN_DOLLARS.sub(lambda match: money(float(match[1].replace(",", ""))), note)
@@ -152,7 +152,7 @@ def capitalised(words: str) -> str:
 
 
 def counted(count: int, name: str) -> str:
-    """Name of a thing with its number: "2x RTX 3090"; alone for a single one."""
+    """Name with its number in front: "2x RTX 3090"; the name alone for a single one."""
     if count > 1:
         return f"{count}x {name}"
     return name

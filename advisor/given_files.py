@@ -26,7 +26,7 @@ def content(path: Path, most: int) -> bytes:
 
 
 def kept(path: Path, most: int) -> bytes:
-    """Content of a file that the program wrote itself and that no name leads to; raises what
+    """Content of a file that the program wrote itself under a name of its own; raises what
     `content` raises.
     """
     with _opened(path) as file:

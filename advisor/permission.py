@@ -41,13 +41,15 @@ def permitted() -> Permission:
 
 
 def decided_by(decide: Callable[[], Permission]) -> None:
-    """Let a server decide for the whole process: its visitors' threads begin without a context."""
+    """Set the function that decides for the whole process: visitors' threads begin without a
+    context.
+    """
     _OF_PROCESS[0] = decide
 
 
 @contextmanager
 def narrowed(to: Permission) -> Iterator[None]:
-    """Context in which names may open this alone."""
+    """Context in which names may open only what is given."""
     token = _NARROWED.set(to)
     try:
         yield
@@ -82,7 +84,7 @@ def check_path(path: str | Path) -> None:
 
 
 def check_here(name: str) -> None:
-    """Refuse this computer, or one that was measured, where those are hidden.
+    """Check that this computer, or a measured one, may be shown.
 
     Raises:
         InputError: this computer is not shown here.

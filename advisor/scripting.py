@@ -67,7 +67,9 @@ def find_model(text: str, quant: str | None = None) -> Model:
 
 
 class TakenForAnother(UserWarning):
-    """Warning that a name was answered with something near it, or not in all of its words."""
+    """Warning that a name was not known as it stands: a similar name, or a part of its words, was
+    used.
+    """
 
 
 def _warn(notes: Iterable[str]) -> None:
@@ -95,7 +97,7 @@ def describe_machine(**parts: Any) -> Machine:
 
 
 def with_known(machine: Machines, *speeds: str) -> Machine:
-    """Machine of which speeds are known, which narrow every answer there.
+    """Machine with known speeds, which make every prediction for it more certain.
 
     Args:
         machine: machine that the speeds were measured on.

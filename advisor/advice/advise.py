@@ -379,7 +379,9 @@ class Answer:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Remarks: what a name was taken for, origin of sizes, age of prices."""
+        """Remarks on the answer: the model that a name was taken for, the origin of sizes, the age
+        of prices.
+        """
         resolved = self.nouns.resolved
         machine = self.nouns.machine
         return (
@@ -479,7 +481,7 @@ def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = 
 
 
 def with_priced_names(money: MoneyInputs) -> MoneyInputs:
-    """Money inputs with typed prices and rents under the names of the price tables."""
+    """Money inputs whose typed prices and rents have the names of the price tables."""
     return replace(
         money,
         own_price=tuple((priced_name(name), usd) for name, usd in money.own_price),

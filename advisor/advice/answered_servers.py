@@ -8,9 +8,9 @@ from advisor.request.request import Request
 
 
 def server_load(advice: Comparison, request: Request) -> ServerLoad | None:
-    """Load on the engine of the verdict.
+    """Load on the engine of the verdict; None where no engine queues requests.
 
-    Where that queues no requests it is the one that serves most of those that people run there.
+    Where that engine queues none, it is the load on the engine that serves most users.
     """
     if advice.best is not None and advice.best.runtime.at_once is not None:
         return load_on([advice.best], request)
@@ -20,7 +20,7 @@ def server_load(advice: Comparison, request: Request) -> ServerLoad | None:
 
 
 def offered(advice: Comparison, request: Request) -> Offered:
-    """Machines that serve every user of an answer: those that its verdict was chosen from."""
+    """Machines that serve every user of an answer, among them those of its verdict."""
     if advice.case.offered is not None:
         return advice.case.offered
     demand = advice.case.demand

@@ -145,7 +145,9 @@ def _place(best: Estimate) -> str:
 
 
 def run_line(estimates: Iterable[Estimate], best: Estimate) -> str:
-    """First command of the shortest lines that run a model, among programs that are as fast."""
+    """First line of the shortest commands that run a model, among programs that are about as
+    fast.
+    """
     ready = [each for each in usable(estimates) if each.runtime.name == SHORTEST]
     alike = [each for each in ready if decode_tps(each) >= ALIKE * decode_tps(best)]
     for estimate in (*alike, best):
@@ -244,7 +246,7 @@ INDENT = "  "
 
 
 def lines(short: Brief, reason: str = "") -> Iterator[str]:
-    """Lines of a terminal: judgement, ways and command; `reason` explains why nothing is bought."""
+    """Lines for a terminal: judgement, ways and command; `reason` says why nothing is bought."""
     if short.decode is None or short.low is None or short.high is None:
         yield f"{short.level}  {short.where}".rstrip()
     else:

@@ -76,8 +76,8 @@ class Comparison:
 
     @lazy
     def in_question(self) -> Option | None:
-        """Option that the verdict names beside what is free, or turns on; None where nothing can be
-        compared.
+        """Option that the verdict depends on, or names beside a free decision; None where nothing
+        can be compared.
         """
         if self.decision.within is not None:
             return self.decision.within
@@ -87,7 +87,7 @@ class Comparison:
 
     @property
     def named(self) -> tuple[Option, ...]:
-        """Options that sentences name; every table shows them."""
+        """Options that the sentences of the answer name, which every table shows."""
         further = (self.in_question, self.decision.drawback)
         return (*self.choice.named, *(option for option in further if option is not None))
 

@@ -206,7 +206,7 @@ def _goes(estimate: Estimate, phase: str, way: Route) -> bool:
 
 
 def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
-    """Runtimes that read weights in RAM for one user, and runtimes that stream them."""
+    """Runtimes that read weights in RAM for one user, and runtimes that copy weights to the GPU."""
     in_place = []
     streamed = []
     for each in estimates:
@@ -221,7 +221,7 @@ def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]
 
 
 def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
-    """Last input at which the second of two curves rises above the first.
+    """Last input at which the second of two curves rises above the first; None where it does not.
 
     It is the first point if the second curve is above from the start, and None if it is not above
     at the last point.

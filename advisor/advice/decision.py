@@ -68,7 +68,7 @@ class Decision:
 
     @property
     def rests_on_demand(self) -> bool:
-        """Whether a deadline or simultaneous users decide, whatever a purchase saves."""
+        """Whether a deadline or the number of users decides, however little a purchase saves."""
         return self.rule in OF_DEMAND
 
     @property
@@ -566,7 +566,7 @@ def _api_beside_rent(case: Situation, option: Option | None) -> Option | None:
 
 
 def decided_choice(case: Situation, decision: Decision) -> Choice:
-    """The choice as it is decided."""
+    """Choice among the options that agrees with the decision."""
     choice = case.choice
     if decision.option is not None:
         return replace(choice, safe=decision.option, reason=_reason(case, decision))

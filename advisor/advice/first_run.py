@@ -33,7 +33,7 @@ LINES_OF_FILES = ("llama.cpp", "Ollama", "LM Studio")
 
 
 class System(StrEnum):
-    """Operating system of a person's computer."""
+    """Operating system of a person's computer, for which lines are written."""
 
     WINDOWS = "Windows"
     MAC = "Mac"

@@ -47,7 +47,7 @@ BESIDE = " beside yours"  # end of the name of machines that work beside the pre
 
 
 class Present(NamedTuple):
-    """Present machine with the users whom it serves at the speed and wait of servers."""
+    """Users whom the present machine serves at the speed and wait that a server must keep."""
 
     users: int  # users whom it serves in time, though predictions err
     likely: int  # users whom it serves at its likely speed
@@ -65,7 +65,7 @@ class Present(NamedTuple):
 def present(
     question: Question, request: Request, best: Estimate | None, demand: Demand, kept: Option
 ) -> Present:
-    """Most users whom the present machine serves, up to those there are.
+    """Users whom the present machine serves, at most those who are stated.
 
     An engine that queues requests is simulated, as in further machines; of another one the wait is
     that of the mean load.
@@ -154,9 +154,7 @@ def fleets(
 def listed(
     question: Question, request: Request, demand: Demand, here: Present, chosen: Runtime | None
 ) -> tuple[ServingFleet, ...]:
-    """Fleets that serve every user, cheapest first, each with what an expert has against it, if
-    anything.
-    """
+    """Fleets that serve every user, cheapest first, each with an expert's doubts about it."""
     every = serving_fleets(question, request, chosen, here.yours)
     return tuple(
         replace(fleet, drawback=_drawback(question, request, fleet, here, demand))

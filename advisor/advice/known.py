@@ -34,7 +34,7 @@ class Taught:
 
     @property
     def tells(self) -> bool:
-        """Whether the known speeds narrow the estimate notably."""
+        """Whether the known speeds narrow the range of the estimate notably."""
         lesson = self.estimate.token_lesson
         return lesson is not None and bool(lesson.narrower < TELLS)
 
@@ -56,7 +56,7 @@ def sentences(every: Sequence[Known], best: Estimate | None) -> Iterator[str]:
 
 
 def moved(sound: Sequence[Known], taught: Taught) -> str:
-    """Sentence on the effect of known speeds: the change, and both speeds with their ranges."""
+    """Sentence on the effect of known speeds: the factor, and the speeds with and without them."""
     speed = taught.estimate.decode
     before = taught.before.decode
     factor = float(taught.estimate.known_factor or 1.0)

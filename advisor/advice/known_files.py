@@ -14,7 +14,7 @@ from advisor.request.known_speed import KnownSpeed
 
 
 def known_in(path: Path) -> tuple[str, ...]:
-    """Known speeds of a file of a tool, as texts that `--known` takes.
+    """Known speeds of a tool's file, as texts that `--known` takes.
 
     Raises:
         InputError: a file that cannot be read, of no known tool, or without a model's name.

@@ -1,4 +1,4 @@
-"""Order of the probes of a machine: what would narrow a usual answer there most comes first."""
+"""Order of the probes of a machine: first the one that narrows a usual answer there most."""
 
 import math
 from collections.abc import Sequence

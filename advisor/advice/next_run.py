@@ -42,7 +42,7 @@ class Bench:
 
     @property
     def known(self) -> str:
-        """Text of the known speed that the run gives, with a place for its number."""
+        """Text of the known speed that the run would give, with a gap for its number."""
         behind = self.options.removeprefix("-")
         return f"{self.model} Q4_K_M TPS {behind}".strip()
 
@@ -75,7 +75,9 @@ class NextRun:
 
     @property
     def narrower(self) -> float:
-        """Width of the range after the run, as a share of that before, in logarithms."""
+        """Width of the range after the run as a share of the width before it, both as
+        logarithms.
+        """
         return _width(self.after) / _width(self.before)
 
 

@@ -14,7 +14,7 @@ WRITTEN = re.compile(r"printf ('.*') > (\S+) && (.+)")
 
 
 def powershell(text: str) -> str:
-    """Lines of a POSIX shell as lines of PowerShell."""
+    """Lines of PowerShell for lines of a POSIX shell."""
     return "\n".join(map(_line, text.splitlines()))
 
 

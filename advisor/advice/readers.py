@@ -1,4 +1,4 @@
-"""Users whom a server answers together at a reading speed, or as somebody wishes."""
+"""Number of users whom a server answers together at reading speed or at a wished speed."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -71,12 +71,14 @@ class Servers:
 
     @property
     def risers(self) -> bool:
-        """Whether it is a desktop with more cards than it holds as it is."""
+        """Whether it is a desktop with more cards than its case holds without risers."""
         return self.kind == "built" and self.count > OWN_ROOM[Form.DESKTOP]
 
     @property
     def fewest_machines(self) -> int:
-        """Number of machines where each is as fast as it is likely to be."""
+        """Number of machines that suffice where each serves as many users as its likely speed
+        allows.
+        """
         likely = max(self.users_likely or 0, self.users_each)
         return math.ceil(self.machines * self.users_each / likely)
 
@@ -195,14 +197,14 @@ class Replicas:
         return 0
 
     def surely(self, gpu: str, gpus: int) -> int:
-        """Users of one copy who are all served in time, though predictions err."""
+        """Users of one copy who are all served in time even if the prediction errs."""
         load = self.load(gpu, gpus)
         if load is None:
             return 0
         return min(self.simulated(gpu, gpus), load.at_low_end)
 
     def surely_on(self, machine: Machine) -> int:
-        """Users whom a whole machine serves in time, though predictions err."""
+        """Users whom a whole machine serves in time even if the prediction errs."""
         load = load_on(self._estimates(machine), self.request)
         return 0 if load is None else load.surely_up_to(self.users)
 
@@ -267,7 +269,7 @@ class ServingFleet:
 
     @property
     def users_of_yours(self) -> int:
-        """Users whom the present machine serves beside them; 0 where it does not."""
+        """Users whom the present machine serves in the fleet; 0 where it takes no part."""
         return self.yours.users
 
     @property
@@ -282,7 +284,7 @@ class ServingFleet:
 
     @property
     def monthly_low(self) -> float:
-        """Monthly cost with the number of machines that their likely speeds need [USD/month]."""
+        """Monthly cost of the fleet where the machines are as fast as is likely [USD/month]."""
         return self.yours.usd + sum(part.fewest_machines * part.cost.total for part in self.parts)
 
     @property
@@ -463,8 +465,8 @@ def heading(users: int, request: Request) -> str:
 
 
 def of_yours(users: int, yours: Yours, *, keeps: bool) -> str:
-    """Sentence on the users whom the present machine serves at the same speed and wait, with the
-    conclusion of a verdict that keeps it.
+    """Sentence on the users whom the present machine serves, with the conclusion of a verdict that
+    keeps it.
     """
     if yours.users >= users:
         return f"Yours serves all {users:,} of them."
@@ -487,7 +489,9 @@ def lines(fleets: Sequence[ServingFleet]) -> Iterable[str]:
 
 
 def machines(fleet: ServingFleet) -> str:
-    """Number and kind of the machines, their users, how GPUs are divided, and what is beside."""
+    """Words on a fleet: number and kind of the machines, their users, the division of GPUs, and the
+    present machine.
+    """
     bought = ", and ".join(
         f"{_counted(part.machines, 'machine')} with {part.name}, {part.kind} "
         f"({_counted(part.users_each, 'user')} each in {part.runtime}, {part.format}"

@@ -156,7 +156,7 @@ class Situation:
         return cost is not None and bool(cost.rent + cost.starts)
 
     def dear_beside(self, api: Option) -> bool:
-        """Whether what is kept is rented for far more than an API costs."""
+        """Whether the present machine is rented at a far higher cost than an API."""
         return self.rented and (api.monthly or 0.0) <= RENT_LESS * (self.kept.monthly or 0.0)
 
 
@@ -212,7 +212,7 @@ def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
 
 
 def thinking_off(option: Option) -> Option:
-    """Option of the same machine, with thinking off, so that an answer begins at once."""
+    """Option of the same machine without thinking, so that an answer begins at once."""
     if option.kind is OptionKind.KEEP:
         name = STOPS_THINKING
     else:
@@ -362,7 +362,7 @@ def _beyond_budget(case: Situation, every: Sequence[Option]) -> Option | None:
 
 
 def holds_it(option: Option) -> bool:
-    """Whether a purchase that nobody finds odd holds the model in memory."""
+    """Whether a purchase without an expert's doubt holds the model in memory."""
     return is_bought(option) and not option.odd and not reads_drive(option)
 
 
@@ -373,8 +373,8 @@ def completed(
     every: Sequence[Option],
     best: Estimate | None,
 ) -> Situation:
-    """The case with what further it needs: several answers at once or other models, a setting or
-    machines for every user, a purchase beyond the budget.
+    """Situation with the facts that further rules read: several answers at once, other models, a
+    setting or machines for every user, a purchase beyond the budget.
 
     `every` are the options before any limit, `best` is the best estimate of the kept machine.
     """

@@ -119,7 +119,7 @@ def of_numbers(
     numbers: Iterable[Any],
     arrangement: str = "",
 ) -> Speed:
-    """Speed of the numbers of `COLUMNS`, of which an unknown one is NaN."""
+    """Speed made of the numbers of `COLUMNS`, in which NaN is unknown."""
     decode, low, high, first, load, waiting = map(float, numbers)
     return Speed(
         strategy=strategy,
@@ -179,7 +179,7 @@ class Speeds:
             getattr(self, name)[places] = getattr(others, name)[places]
 
     def joined(self, others: "Speeds", where: Mask) -> "Speeds":
-        """Speeds with those of another record in some places, shape (..., machines)."""
+        """Speeds in which another record replaces some places, shape (..., machines)."""
         columns = {
             name: np.where(where, getattr(others, name), getattr(self, name))
             for name in OF_A_REQUEST
@@ -195,7 +195,9 @@ class Speeds:
 def nothing(
     runtime: str, strategy: PlacementStrategy | None, machines: int, requests: int | None = None
 ) -> Speeds:
-    """Speeds without numbers, to be filled; for a single request without an axis of contexts."""
+    """Speeds of machines without numbers, to be filled in; with an axis of contexts for several
+    requests.
+    """
     shape = (machines,) if requests is None else (requests, machines)
     strategies = np.empty(machines, dtype=object)
     strategies.fill(strategy)  # `numpy.full` would turn it into text

@@ -46,7 +46,7 @@ SERVERS = ("llama-server", "vllm serve", "python -m sglang.launch_server", "trtl
 
 
 class StartFile(StrEnum):
-    """Kind of file that starts a server."""
+    """Kind of file that keeps a server running."""
 
     COMPOSE = "compose"
     SYSTEMD = "systemd"

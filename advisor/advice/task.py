@@ -100,7 +100,7 @@ def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
 
 @dataclass(frozen=True, kw_only=True)
 class Saved:
-    """A setting and the time that it saves."""
+    """Setting that costs no money, with the time that it saves."""
 
     edit: Edit
     seconds: float  # of the task, less than now [s]
@@ -114,8 +114,8 @@ class Saved:
 
     @property
     def lost(self) -> float:
-        """What its format loses [nats]; infinite where that is more than people accept, or where
-        the agent is shown less.
+        """Quality that its format loses [nats]; infinite where that is more than people accept, or
+        where the agent reads less of its text.
         """
         cost = self.edit.cost
         if self.edit.loss is not None:
@@ -138,7 +138,7 @@ class Task:
 
     @property
     def evicted(self) -> bool:
-        """Whether conversations of several agents evict one another."""
+        """Whether the conversations of several agents push one another out of the cache."""
         return self.waits is None
 
     @property
@@ -167,7 +167,7 @@ class Task:
 
     @lazy
     def copying(self) -> Floats:
-        """Time of each turn to copy its conversation back to the GPU, where another user had its
+        """Time of each turn to copy its conversation back to the GPU after another user had its
         slot [s].
         """
         gpus = self.machine.gpus
@@ -336,7 +336,7 @@ def _in_ram(task: Task, waits: Tier) -> float:
 
 
 def held_by(task: Task, waits: Tier) -> str:
-    """Settings of the runtime that hold waiting conversations; empty where it has none."""
+    """Settings of the runtime that keep waiting conversations; empty where it has none."""
     keeps = task.keeps
     gpus = len(task.machine.gpus) or 1
     size = float(np.ceil(_in_ram(task, waits) / GIB)) * GIB

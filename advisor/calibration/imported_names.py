@@ -26,6 +26,8 @@ def is_this(name: str) -> bool:
 
 
 def stored_name(name: str) -> str:
-    """Name in its stored spelling, ignoring case; empty for an unknown name."""
+    """Name of an imported machine in its stored spelling, ignoring case; empty for an unknown
+    name.
+    """
     folded = name.strip().casefold()
     return next((stored for stored in names() if stored.casefold() == folded), "")

@@ -20,7 +20,7 @@ def runs_file() -> Path:
 def known_here(most: int) -> tuple[str, ...]:
     """Last known speeds that were saved for this machine.
 
-    They are empty where they are hidden, or where the file cannot be read, which `runs list` says.
+    Empty where they are hidden or where the file cannot be read; `runs list` says so.
     """
     path = runs_file()
     if not permitted().here or not path.exists():

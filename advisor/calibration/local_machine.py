@@ -53,15 +53,17 @@ class Calibration:
     source: str = SOURCE  # origin of the measurements, for `Quantity.source`
 
     def figure(self, name: str) -> Quantity | None:
-        """Measured quantity, in its own unit; None without one, or on changed hardware."""
+        """Measured quantity, in its own unit; None where it was not measured, or on other
+        hardware.
+        """
         measurement = self.measurements.get(name)
         if measurement is None or self.changed:
             return None
         return self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
-        """Measured speeds of llama.cpp at a read rate of RAM [B/s]; None without any, or on changed
-        hardware.
+        """Measured speeds of llama.cpp at a read rate of RAM [B/s]; None where there are none, or
+        on other hardware.
         """
         timed = {
             name.removeprefix(ENGINE): measurement
@@ -96,7 +98,7 @@ def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
 
 
 def save(measurements: Iterable[Measurement]) -> Path:
-    """Path of the saved measurements after adding to them; the latest of each name counts.
+    """File of the measurements after new ones are added; the latest of each name counts.
 
     Measurements of other hardware stay in the file, unused until that hardware is back. The driver
     is that of the last GPU measurement.
@@ -216,7 +218,7 @@ def _aged(measurements: Mapping[str, Measurement], now: datetime) -> str:
 
 
 def gpu(card: Gpu, index: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
-    """GPU of the catalogue, with measured rates where there are any; a typed link stays."""
+    """GPU of the catalogue with its measured rates, where there are any; a typed link stays."""
     if not keep_link and not card.unified:
         card = replace(card, link=_link(card.link, index, measured))
     read = measured.figure(figure_name("device_read", index))

@@ -48,7 +48,7 @@ class Fingerprint:
 
 
 def fingerprint() -> Fingerprint:
-    """Fingerprint of this machine; the GPU driver takes tens of milliseconds to answer."""
+    """Fingerprint of this machine; its GPU driver takes tens of milliseconds to answer."""
     facts = host.facts()
     gpus, _ = detect.gpus()
     return Fingerprint(
@@ -64,7 +64,9 @@ def fingerprint() -> Fingerprint:
 
 
 def difference(saved: Fingerprint, now: Fingerprint) -> str:
-    """Difference between the measured and the present machine in a sentence; empty if none."""
+    """Sentence on the difference between the measured and the present machine; empty if there is
+    none.
+    """
     if saved.cpu != now.cpu:
         return f"Measured on {saved.cpu}, and this is {now.cpu}; probe again."
     if saved.cores != now.cores:
@@ -79,7 +81,9 @@ def difference(saved: Fingerprint, now: Fingerprint) -> str:
 
 
 def other_driver(saved: Fingerprint, now: Fingerprint) -> str:
-    """Change of the GPU driver since the measurement in a sentence; empty if none or unknown."""
+    """Sentence on a change of the GPU driver since the measurement; empty if there is none, or
+    unknown.
+    """
     if not saved.driver or not now.driver or saved.driver == now.driver:
         return ""
     return f"Measured with GPU driver {saved.driver}, and this is {now.driver}; probe again."
@@ -181,8 +185,7 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def alone(folder: Path, failure: str) -> Iterator[None]:
-    """Exclusive lock on a folder, created if missing; other processes wait. StoreError with the
-    failure in words where the folder cannot be written.
+    """Lock on a folder, which is created if missing; other processes wait for it.
 
     (No lock on Windows, nor on network drives without locks.)
     """
@@ -204,7 +207,9 @@ def alone(folder: Path, failure: str) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON at once (`given_files.replace_file`). OSError leaves the old file."""
+    """Write JSON to a file in one step (`given_files.replace_file`). OSError leaves the old
+    file.
+    """
     given_files.replace_file(path, json.dumps(content, indent=1))
 
 

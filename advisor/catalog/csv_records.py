@@ -1,4 +1,4 @@
-"""Records of a CSV file from outside; a damaged record does not take later ones with it.
+"""Records of a CSV file from outside, where a damaged record leaves later ones readable.
 
 A line without end is not read into memory, and behind a quote that is never closed the next line is
 a record again: Python's reader would take all that follows for one cell.

@@ -84,7 +84,7 @@ def _are_texts(value: object) -> bool:
 
 
 def wanted_text(value: object) -> str:
-    """Words on the text that is due in place of a value; a number needs quotes to be one."""
+    """Description of the text that an input needs; a number becomes a text by quotes."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f'text: write "{str(value)[:LONGEST_SHOWN]}" in quotes'
     return "text"
@@ -176,7 +176,7 @@ class Input:
         return self.unit.startswith(DOLLAR)
 
     def wanted(self, value: Any) -> str:
-        """Words on the values that are allowed; empty for an allowed or open value."""
+        """Description of the allowed values; empty where the value is allowed or None."""
         holds, words = WANTED[Kind(self.kind)]
         if value is None or holds(value):
             return ""
@@ -230,7 +230,7 @@ class Input:
         return self._number(text)
 
     def unrounded(self, text: str) -> float:
-        """Number of a text with the unit of the input, its fraction kept where values are whole.
+        """Number of a text in the unit of the input, with its fraction even where values are whole.
 
         Raises:
             InputError: a text that is no number of this unit.
@@ -247,7 +247,7 @@ class Input:
         return tuple(self._price(part) for part in parts if part)
 
     def text(self, value: Any) -> str:
-        """Text of a value, which `read` takes back to the last digit."""
+        """Text of a value, from which `read` restores every digit."""
         if isinstance(value, bool):
             if value:
                 return "true"

@@ -19,7 +19,7 @@ Size = Annotated[float, "not negative"]  # number that means nothing below zero
 
 
 def like(kind: type[Made], source: object, /, **others: Any) -> Made:
-    """Record that takes its values from another one by their names, but for `others`."""
+    """Record whose fields are those of another record with the same names, except `others`."""
     names = (field.name for field in fields(kind))  # type: ignore[arg-type]  # of any dataclass
     copied = {name: getattr(source, name) for name in names if name not in others}
     return kind(**copied, **others)
@@ -34,7 +34,7 @@ LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
 
 
 def checked(kind: Any, value: object, where: str) -> Any:
-    """`value` as the type `kind`, with lists as tuples and mappings as dataclasses."""
+    """Value of a type, `kind`, with lists as tuples and mappings as dataclasses."""
     origin = get_origin(kind)
     arguments = get_args(kind)
     if origin in (UnionType, Union):
@@ -218,7 +218,7 @@ def columns(record: str) -> tuple[Column, ...]:
 
 
 def as_record(record: str, source: Any, /, **given: Any) -> dict[str, Any]:
-    """Record of a kind from its source, with some values given."""
+    """Record of a kind with the values of its source, except those that are given."""
     return {
         column.name: given[column.name] if column.name in given else column.value(source)
         for column in columns(record)

@@ -71,7 +71,7 @@ def _found(table: str) -> Iterator[Renewal]:
 
 
 def counting(table: str) -> Renewal | None:
-    """Renewal in use, the last one; None where the package's table is newer."""
+    """Renewal in use, which is the last; None where the package's table is newer."""
     last = next(iter(renewals(table)), None)
     shipped = tables()[table].read
     if last is None or (shipped and last.day < date.fromisoformat(shipped)):
@@ -80,7 +80,7 @@ def counting(table: str) -> Renewal | None:
 
 
 def day_of(table: str) -> str:
-    """Day of the table that counts; empty where there is none."""
+    """Day of the table in use; empty where there is none."""
     last = counting(table)
     if last is None:
         return tables()[table].read
@@ -102,7 +102,7 @@ def rows(table: str, record: type[Row], *, beside: bool = False) -> tuple[Row, .
 
 
 def keep(table: str, text: str, day: date) -> Renewal:
-    """Save a text as a table's last renewal, whole or not at all.
+    """Renewal of a table with a text, saved whole or not at all.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -127,7 +127,7 @@ def keep(table: str, text: str, day: date) -> Renewal:
 
 
 def take_back(table: str) -> Renewal | None:
-    """Renewal that was taken back, the last; None where there is none.
+    """Last renewal of a table, after its deletion; None where there is none.
 
     Raises:
         StoreError: it cannot be deleted.

@@ -110,8 +110,8 @@ def known_answer(answered: Answer) -> Json:
 
 
 def advice_text(answered: Answer, *, many: bool) -> str:
-    """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
-    verdict and the options.
+    """Verdict, estimates, options and changes; without any machine, the verdict and the options
+    alone.
     """
     advice = answered.advice
     request = answered.nouns.request

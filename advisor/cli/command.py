@@ -54,7 +54,7 @@ _answers: ContextVar[list[tuple[object, str]] | None] = ContextVar("answers", de
 
 @contextmanager
 def collected() -> Iterator[list[tuple[object, str]]]:
-    """Record and text of each answer of the commands that are run within the block."""
+    """Records and texts of the commands that run within the block."""
     answers: list[tuple[object, str]] = []
     token = _answers.set(answers)
     try:

@@ -1,5 +1,8 @@
 """Command `find`: machines that reach a target speed, or models that run well on a machine.
 
+`here`, which also runs without any command, shows the models that run well on this machine or on a
+named one, and what to type next.
+
 `here`, which also runs without any command, shows the models that run well on this machine, or on
 the one that is named, and what to type next.
 """

@@ -1,4 +1,4 @@
-"""`model` and `machine`: what a name is taken for, with its sizes and speeds; `inputs`."""
+"""`model` and `machine`: the meaning of a name, with sizes and speeds; `inputs`: all inputs."""
 
 import argparse
 from collections.abc import Iterator

@@ -109,7 +109,7 @@ CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*)' \(choose from (.*)\
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Parser that raises its errors, as sentences without the list of all options."""
+    """Parser whose errors are exceptions, as sentences without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
         """Called by argparse for words that it cannot parse."""

@@ -146,7 +146,7 @@ KEPT = 20_000  # answers that are remembered, of rows that a table repeats
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a group, with what each states."""
+    """Rows of a group, with the values that each states."""
 
     cells: list[Cells]
     stated: list[bytes]  # digest of each
@@ -162,7 +162,7 @@ class Answers:
         self._asked: set[bytes] = set()  # of groups in work
 
     def read(self, rows: list[Cells]) -> Rows:
-        """Rows of a group, whose new rows are noted as being computed."""
+        """Rows of a group; those not seen before are noted as being computed."""
         stated = [_stated(cells) for cells in rows]
         new = {
             digest: cells

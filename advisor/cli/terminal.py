@@ -36,7 +36,7 @@ def bold(text: str) -> str:
 
 
 def toned(text: str, level: Judgement) -> str:
-    """Text in bold and the colour of a judgement, on a terminal."""
+    """Text in bold and in the colour of a judgement, on a terminal."""
     return styled(text, f"{BOLD};{COLOURS[level]}")
 
 

@@ -142,7 +142,9 @@ class Arrangement:
 
     @staticmethod
     def some(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[int, ...]]:
-        """Places of the GPUs that `fewer` takes, on each of a number of machines."""
+        """Groups of fewer GPUs that `fewer` tries, as indices of the GPUs, on a number of
+        machines.
+        """
         if len(gpus) < 2:
             return
         if nodes > 1:
@@ -159,7 +161,7 @@ class Arrangement:
 
     @staticmethod
     def equal_parts(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-        """Places of the GPUs of each copy, for as many copies as find room."""
+        """Equal groups of GPUs, one for each copy of a model, as indices of the GPUs."""
         if len(gpus) < 2:
             return
         for kind in dict.fromkeys(gpu.name for gpu in gpus):

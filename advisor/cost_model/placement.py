@@ -140,7 +140,7 @@ class Settings:
 
     @property
     def divides(self) -> bool:
-        """Whether it says what lies where, which a runtime left alone would choose otherwise."""
+        """Whether it fixes the place of some part, which the runtime would otherwise choose."""
         parts = (self.gpu_layers, self.cpu_moe, self.cpu_ffn, self.expert_cache, self.disk_layers)
         stated = any(part is not None for part in parts)
         return stated or self.kv_in_ram is not None or self.load_mode != "auto"

@@ -36,7 +36,9 @@ class OperatingSystem(StrEnum):
 
     @classmethod
     def named(cls, text: str) -> "OperatingSystem":
-        """Operating system as typed: "Windows" is "windows"; InputError for no known one."""
+        """Operating system as typed: "Windows" is "windows"; raises InputError for an unknown
+        one.
+        """
         system = cls.seen(text)
         if system is None:
             allowed = ", ".join(cls)
@@ -199,7 +201,7 @@ class GraphicsDriver:
 
 @lru_cache(maxsize=64)
 def driver_named(text: str) -> GraphicsDriver:
-    """GraphicsDriver as typed: "Mesa 24.2.8", "radv 25.0", "ROCm 6.4", "amdvlk"."""
+    """Graphics driver as typed: "Mesa 24.2.8", "radv 25.0", "ROCm 6.4", "amdvlk"."""
     match = DRIVER.fullmatch(text.strip().casefold())
     if match:
         name = DRIVER_SPELLINGS.get(match[1], match[1])
@@ -250,12 +252,12 @@ class SoftwareEffect:
 
     @property
     def last_driver(self) -> GraphicsDriver:
-        """Driver just before the one from which the effect no longer holds."""
+        """Last driver for which the effect holds."""
         return GraphicsDriver(self.value, self.last_version)
 
     @property
     def last_version(self) -> tuple[int, ...]:
-        """Version of the driver just before the one from which the effect no longer holds."""
+        """Version of the last driver for which the effect holds."""
         if not self.before:
             return ()
         year, release = map(int, self.before.split("."))
@@ -356,7 +358,7 @@ class Build:
         return next((row for kind, row in missing.items() if kind in kinds), None)
 
     def without_kernel(self, backend: str) -> Mapping[str, SoftwareEffect]:
-        """Published effects by the storage types that it has no fast kernels for."""
+        """Published effects of missing fast kernels, by storage type."""
         return {row.value: row for row in self._of("kernel") if row.backend == backend}
 
     def _of(self, option: str) -> Iterator[SoftwareEffect]:

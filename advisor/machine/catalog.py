@@ -154,8 +154,8 @@ def _rows_of_cards(text: str) -> list[GpuRow]:
 
 
 def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
-    """Notes on words of a GPU's name that its card does not explain; empty where the reading of the
-    name has notes on them.
+    """Notes on words of a GPU's name that its card does not explain; empty where the GPU has notes
+    on its name already.
     """
     if any("left out" in note for note in gpu.notes):
         return ()

@@ -30,7 +30,7 @@ from advisor.units import GIB
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """Machine of a name, which is a preset or a list of parts; its notes state assumptions.
 
-    Cards that the name says to be idle or in a drawer are none of its parts, but stand idle.
+    Cards that are idle or in a drawer by the name are in `Machine.idle`, not among its GPUs.
     """
     installed, idle = _without_idle_cards(name)
     named = catalog.MACHINES.named(installed)
@@ -311,8 +311,8 @@ def _gpu(name: str) -> Identified | None:
 
 
 def _says_more(written: Written, gpu: GpuName) -> bool:
-    """Whether a plain text states more than a card: other memory, lanes of the link, NVLink, a
-    limit of power.
+    """Whether a plain text states more than a card: another size of memory, lanes of the link,
+    NVLink, a limit of power.
     """
     as_sold = gpu.row.memory_gib
     sizes = (as_sold, as_sold * gpu.count, gpu.part_gib or as_sold, gpu.memory_gib or as_sold)

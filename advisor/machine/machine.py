@@ -126,8 +126,10 @@ class Gpu:
         return {}
 
     def covers(self, other: "Gpu") -> bool:
-        """Whether a card has at least as much of everything as another one with the same kernels:
-        of NVIDIA's, newer cards run what older ones do.
+        """Whether a card is at least as good as another one in every figure, and runs the same
+        kernels.
+
+        Cards of one family share their kernels; NVIDIA's newer cards run those of older ones.
         """
         if self.family != other.family and not self.vendor == other.vendor == "NVIDIA":
             return False
@@ -141,7 +143,7 @@ class Gpu:
 
     @property
     def _figures(self) -> tuple[float, ...]:
-        """Figures of which more makes a card better, beside its peaks."""
+        """Figures of a card that are better the larger they are, without its peaks."""
         peer = 0.0 if self.peer is None else float(self.peer.value)
         rates = (self.memory, self.bandwidth, self.link.pinned)
         return (
@@ -474,8 +476,7 @@ class Machine:
     def joined(self, nodes: int, network: "Network | None" = None) -> "Machine":
         """Several machines of this kind, joined by a network.
 
-        It is the network that they have, another one that is given, or the one that they are built
-        with.
+        It is their own network, then the given one, then the usual one of such machines.
         """
         of_each = self.gpus[: len(self.gpus) // self.nodes]
         chip = self.gpus[0].name if self.gpus else ""

@@ -21,7 +21,7 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True)
 class KindParts:
-    """Properties by which a machine is stacked with others, looked up once for all its kinds."""
+    """Properties that tell with which machines a machine can be stacked, looked up once."""
 
     machine: Machine
     one_card: bool  # its GPUs are cards of one kind
@@ -93,7 +93,7 @@ def of_one_card(machine: Machine) -> bool:
 
 
 def card_of(machine: Machine) -> Hashable:
-    """Key of a machine with cards of one kind, which is the same for any number of them."""
+    """Key of a machine's kind of card, which is the same for any number of cards."""
     return tuple(map(id, (machine.gpus[0], machine.host, machine.disk)))
 
 

@@ -81,14 +81,22 @@ def vision_rows() -> Mapping[str, VisionRow]:
 
 @cache
 def architecture(name: str) -> Architecture:
-    """Architecture of a catalogue model."""
+    """Architecture of a catalogue model.
+
+    Raises:
+        UnknownName: no such model; the error has similar names.
+    """
     row = vision_rows().get(name)
     return replace(build(find_model(name)), tower=row.tower if row else 0)
 
 
 @cache
 def model(name: str, form: str) -> Model:
-    """Catalogue model in a format."""
+    """Model of the catalogue in a format.
+
+    Raises:
+        UnknownName: no such model or format; the error has similar names.
+    """
     return in_format(architecture(name), form)
 
 

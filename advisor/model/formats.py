@@ -169,8 +169,8 @@ class Format:
     @staticmethod
     @cache
     def no_worse(name: str, other: str) -> bool:
-        """Whether a format loses as little as another, within what scores show; false where no
-        model tells.
+        """Whether a format loses at most as much as another, within what scores can tell; false
+        where no model was measured in both.
 
         Losses are compared at the mean of the models in which both formats were measured.
         """
@@ -432,7 +432,9 @@ def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AsRecipesSee:
-    """Tensors of an architecture by what recipes tell them by, which is the same in all formats."""
+    """Properties of an architecture's tensors that recipes ask for, which are the same in all
+    formats.
+    """
 
     keys: tuple[tuple[str, str], ...]  # role and category of each tensor
     positions: tuple[int, ...]  # layer of each tensor; of attention values, their rank among these

@@ -495,7 +495,7 @@ TOLERANCE = 0.005
 
 
 def describe_repository(identity: str) -> Described:
-    """A model from its repository's config.json, checked against its weights files."""
+    """Model of a repository's config.json, checked against the sizes of its weights files."""
     repo = repository(identity)
     if "config.json" not in repo.files:
         raise InputError(_without_config(repo))

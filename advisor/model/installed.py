@@ -42,11 +42,13 @@ class Walk:
                 yield Path(entry.path)
 
     def folders(self, folder: Path) -> Iterator[Path]:
-        """Folders directly in a folder; links to folders are left out, so that none is circular."""
+        """Folders directly in a folder; links to folders are left out, as they may lead in a
+        circle.
+        """
         return (Path(entry.path) for entry in self._entries(folder) if self._is_folder(entry))
 
     def inside(self, path: Path) -> bool:
-        """A regular file that lies below the root, links resolved."""
+        """Whether a path is a regular file below the root, links resolved."""
         try:
             real = path.resolve(strict=True)
             return real.is_file() and real.is_relative_to(self.root)

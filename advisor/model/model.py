@@ -466,7 +466,9 @@ class Model:
         )
 
     def scaled(self, file_bytes: float) -> "Model":
-        """Model scaled to the size of its real file [B], which is surer than the size by recipe."""
+        """Model scaled to the size of its real file [B], which is more exact than the size by
+        recipe.
+        """
         factor = file_bytes / self.file_bytes
         return replace(
             self,

@@ -150,7 +150,9 @@ class Packing:
 
     @staticmethod
     def of_runtime(words: str, runtime: str) -> str:
-        """Words of a format, with the tool that a runtime means by bits alone."""
+        """Words of a format; where they are bits alone ("4.0bpw"), with the tool that the runtime
+        means.
+        """
         tool = BY_BITS.get(runtime)
         return f"{tool} {words.strip()}" if tool and BITS_ALONE.fullmatch(words) else words
 

@@ -1,4 +1,4 @@
-"""Memory of another computer's answers, so that it is not asked at each change; failures last a
+"""Answers of other computers, remembered so that they are not asked at each change; failures last a
 minute.
 
 An answer is looked up without waiting for anybody: only the dictionary has a lock, never the

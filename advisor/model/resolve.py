@@ -177,7 +177,7 @@ def _from_hub(text: str, form: str | None) -> ResolvedModel:
 
 
 def way(text: str) -> ReferenceKind:
-    """Kind of a text; known names come before repositories and files of the same name."""
+    """Kind of a text; a known name comes before a repository or file of the same name."""
     text = text.strip()
     if text.startswith("{"):
         return ReferenceKind.CONFIG
@@ -354,7 +354,7 @@ def _asked_as(text: str) -> Hashable:
 
 
 def ask_again(text: str) -> None:
-    """Forget the Hub's answers about a repository or file."""
+    """Drop the Hub's remembered answers about a repository or file."""
     ON_HUB.forget(_asked_as(text.strip()))
 
 

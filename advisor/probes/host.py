@@ -85,7 +85,9 @@ def _whole(words: str) -> int | None:
 
 
 class Neighbours:
-    """Processor time of other programs from now on, without ended child processes."""
+    """Watch on the processor time of other programs from its creation, without ended child
+    processes.
+    """
 
     def __init__(self) -> None:
         self._all, self._idle, self._own = _times()

@@ -195,8 +195,8 @@ def _curve(series: Series, seconds: float, watch: Watch) -> list[Repeats]:
 def within_free(
     need: str, free: float, share: float, least: int, wanted: float, kind: str = "memory"
 ) -> int:
-    """Memory to use: the wanted size, at most a share of the free memory [B]; ProbeError below
-    `least`.
+    """Size of the memory to use: the wanted one, at most a share of what is free [B]; raises
+    ProbeError below `least`.
     """
     most = int(free * share)
     if most < least:
@@ -244,7 +244,7 @@ def setting(name: str, value: float, unit: str, note: str) -> Measurement:
 def with_troubles(
     measurements: Sequence[Measurement], troubles: Sequence[str]
 ) -> tuple[Measurement, ...]:
-    """Measurements, the first with what could not be measured; ProbeError where there is none."""
+    """Measurements, the first with a note on what failed; raises ProbeError where there is none."""
     if not measurements:
         raise ProbeError(" ".join(dict.fromkeys(troubles)))
     first, *others = measurements

@@ -140,7 +140,9 @@ def measure(
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
-    """Powers of two and the cores, falling: when time runs out, the last are left out."""
+    """Numbers of threads, falling: all cores, then powers of two; when time runs out, the last are
+    left out.
+    """
     powers = {2**power for power in range(cores.bit_length())}
     return tuple(sorted(powers | {cores}, reverse=True))
 

@@ -66,7 +66,7 @@ class ServerReading:
     in_gpu: float | None = None  # share of the model in GPU memory
 
     def since(self, earlier: "ServerReading") -> "ServerReading":
-        """Counts since an earlier reading; lower counters belong to a new server."""
+        """Counts since an earlier reading; all counts of a new server, whose counters are lower."""
         counts = ((name, getattr(self, name), getattr(earlier, name)) for name in COUNTED)
         counted: dict[str, Any] = {
             name: now - before

@@ -26,7 +26,7 @@ UNSEEN = (psutil.Error, OSError, NotImplementedError, AttributeError)
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessReading:
-    """A server's process over some time; None where the system does not tell."""
+    """Records of a server's process over some time; None for what the system does not tell."""
 
     words: tuple[str, ...] = ()  # its command line
     processors: float | None = None  # logical processors that it may use

@@ -310,7 +310,7 @@ def known_differences() -> frozenset[tuple[str, str, str]]:
 
 
 def siblings(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Cards with the one above them of the same number."""
+    """Pairs of a card and the next greater card of the same number."""
     every = frozenset(names)
     for name in sorted(every):
         match = SIZED.fullmatch(name)

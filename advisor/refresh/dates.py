@@ -1,4 +1,4 @@
-"""Dates of the tables that can be renewed: what is how old, and from where."""
+"""Dates of the tables that can be renewed, with their age and source."""
 
 from dataclasses import dataclass
 from datetime import date

@@ -8,7 +8,7 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, kw_only=True)
 class Fetched(Generic[Row]):
-    """Rows of a source."""
+    """Rows fetched from a source, with the rows that were left out."""
 
     rows: tuple[Row, ...]  # rows to keep
     left_out: tuple[str, ...] = ()  # rows that are left out, each with its reason

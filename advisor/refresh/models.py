@@ -286,7 +286,7 @@ def _config(repo: Repository) -> Mapping[str, object]:
 
 
 class Journal:
-    """Answers of the Hub that a run has read so far, a line each."""
+    """Record of the Hub's answers in a run so far, a line each."""
 
     def __init__(self, today: date) -> None:
         self.path: Path = data_folder() / renewed.FOLDER / TABLE / JOURNAL
@@ -322,7 +322,7 @@ class Journal:
         self._write({"name": row.name, "row": asdict(row)})
 
     def leave_out(self, name: str, why: str) -> None:
-        """Note a repository that gives no row."""
+        """Note a repository that gives no row, with the reason."""
         self.left_out[name] = why
         self._write({"name": name, "why": why})
 

@@ -104,7 +104,7 @@ class RenewalResult:
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """Tables of some names; without any all that have a source. Raises UnknownName."""
+    """Tables of the given names; all that have a source where none is given. Raises UnknownName."""
     for name in names:
         if name not in SOURCES:
             raise UnknownName("table", name, SOURCES, f"Choose from {', '.join(SOURCES)}.")

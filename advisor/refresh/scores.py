@@ -75,7 +75,7 @@ def rated(text: str) -> Mapping[str, Rated]:
 def renewed(
     rows: Mapping[str, QualityRow], newer: Mapping[str, Rated], source: str, today: str
 ) -> tuple[QualityRow, ...]:
-    """Rows with the newer scores, highest first."""
+    """Rows of scores in which newer scores replace older ones, highest first."""
     every = []
     for row in rows.values():
         new = newer.get(row.rated_as)

@@ -48,7 +48,7 @@ class Bar:
 
     @property
     def end(self) -> float:
-        """Right end of the bar, its range and its mark."""
+        """Rightmost end of the bar, of its range and of its mark, in the chart's unit."""
         ends = (sum(part.size for part in self.parts), self.high, self.limit)
         return max(end for end in ends if end is not None)
 
@@ -135,14 +135,16 @@ Names = Mapping[document.PlacementKey, str]
 
 
 def memory_use(uses: Sequence[document.TierUse], names: Names = document.PLACEMENTS) -> BarChart:
-    """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
+    """Chart of the bytes in each tier of memory by placement, with the capacity of the tier
+    [GiB].
+    """
     groups = grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
     bars = tuple(_tier_bar(group, names) for group in groups)
     return bar_chart("memory", "Where the bytes are", bars, "GB", mark="what it can hold")
 
 
 def token_time(parts: Sequence[document.TimePart], names: Names = document.PLACEMENTS) -> BarChart:
-    """Shares of the time of one token, in each placement [%]."""
+    """Chart of the shares of a token's time in each placement [%]."""
     groups = grouped((part for part in parts if part.seconds), lambda part: part.placement)
     colours = _time_colours(part.part for part in parts)
     bars = tuple(_time_bar(group, colours, names) for group in groups)
@@ -182,7 +184,7 @@ def in_shown_currency(series: document.SweepSeries) -> document.SweepSeries:
 
 
 def sensitivity(rows: Sequence[document.SensitivityRow]) -> BarChart:
-    """Effect of each input on what an option is worth per month, the largest first."""
+    """Chart of the effect of each input on an option's gain per month, the largest first."""
     paid = formatting.shown_currency()
     bars = tuple(
         Bar(
@@ -203,7 +205,7 @@ def sensitivity(rows: Sequence[document.SensitivityRow]) -> BarChart:
 
 
 def crossing(lines: Sequence[document.SweepSeries]) -> float | None:
-    """Tokens from which the first of two straight lines costs more than the second."""
+    """Number of tokens from which the first of two straight lines costs more than the second."""
     if len(lines) < 2 or len(lines[0].x) != len(lines[1].x):
         return None
     ahead = np.subtract(lines[0].y, lines[1].y)
@@ -230,7 +232,7 @@ def speed_words(row: document.PlacementCard | document.OptionRow) -> str:
 def with_range(
     text: str, low: float | None, high: float | None, say: Callable[[float], str] = number
 ) -> str:
-    """A figure with its range in brackets, where it has one."""
+    """Figure with its range in brackets, where there is a range."""
     if low is None or high is None:
         return text
     return f"{text} ({range_of(low, high, say)})"

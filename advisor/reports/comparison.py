@@ -78,7 +78,9 @@ SAME = 1.05  # factor of speed below which two answers are alike
 
 
 def conclusion(names: Sequence[str], documents: Sequence[ReportDocument]) -> str:
-    """Sentences on the fastest and the slowest: how much faster, what it costs, what it saves."""
+    """Sentences on the fastest and the slowest report: the factor of their speeds, and their
+    difference in cost.
+    """
     speeds = {name: _fastest(document) for name, document in zip(names, documents, strict=True)}
     running = {name: speed for name, speed in speeds.items() if speed}
     if len(running) < FEWEST:
@@ -128,8 +130,8 @@ def _names(reports: Sequence[SavedReport]) -> Iterator[str]:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names without the parts between commas that all of them share; whole where nothing would be
-    left.
+    """Names without the parts between commas that all have in common; whole names where nothing
+    would remain.
 
     Names made of model, format and machine fill a heading of a table, and differ in a word.
     """
@@ -309,9 +311,7 @@ def request_of(document: ReportDocument) -> Request:
 
 
 def recomputed(request: Request, resolved: ResolvedModel | None = None) -> ReportDocument:
-    """Comparison of a report's request, computed again with today's version and prices; its model
-    is looked up where it is not at hand (`resolved`).
-    """
+    """Document of a report's request, computed again with today's version and prices."""
     return answer_document(answer(request.nouns(resolved)))
 
 

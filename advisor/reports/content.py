@@ -130,7 +130,7 @@ APPROVED = "Approved"
 
 
 def parted(verdict: str) -> tuple[str, str]:
-    """First sentence of a verdict, and the rest."""
+    """First sentence of a verdict, and the rest of the verdict."""
     answer, *rest = _SENTENCE_ENDS.split(verdict, maxsplit=1)
     return answer, "".join(rest)
 
@@ -217,7 +217,7 @@ def _card_lines(card: PlacementCard) -> Iterable[str]:
 
 
 def unable(cards: Sequence[PlacementCard]) -> str:
-    """Line with the runtimes that fit in no placement."""
+    """Line that names the runtimes which fit in no placement."""
     able = {card.runtime for card in cards if card.fits}
     names = dict.fromkeys(card.runtime for card in cards if card.runtime not in able)
     if names:

@@ -47,7 +47,7 @@ def decision(answer: Answer) -> DecisionRow:
 
 
 def ways(answer: Answer) -> tuple[WayRow, ...]:
-    """Ways to improve the answer, one of each kind."""
+    """Ways to improve the answer, at most one of each kind."""
     return tuple(
         WayRow(
             kind=WAYS[way.kind],

@@ -74,7 +74,7 @@ class PlacementCard(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivityRow(Record):
-    """Input of the verdict, and the gain of the option in question at its ends."""
+    """Input of the verdict, with the gain of the option in question at both of its ends."""
 
     name: str  # name of the input ("price", "replies a day")
     low: float  # low end of its interval, in its own unit
@@ -172,7 +172,7 @@ class SessionRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class AssumptionRow(Record):
-    """Figure that the answer rests on."""
+    """Figure that the answer depends on."""
 
     what: str  # name of the figure
     value: str  # with its unit
@@ -255,7 +255,7 @@ def interval(row: SensitivityRow) -> str:
 
 
 def input_name(row: SensitivityRow) -> str:
-    """Words for an input; an unknown name unchanged."""
+    """Words for an input; an unknown name is unchanged."""
     if row.name in INPUTS:
         return INPUTS[row.name][0]
     return row.name

@@ -130,8 +130,8 @@ def result_of(
     measured: "Measured",
     note: str = "",
 ) -> MeasuredResult:
-    """Result of now, of the first prediction that fits, of the named runtime and placement; None
-    for any.
+    """Measured run of now for the first prediction that fits, of the named runtime and placement or
+    of any.
     """
     fitting = [card for card in document.placements if card.fits]
     fitting.sort(key=lambda card: (not card.shown, -(card.decode_tps or 0.0)))
@@ -400,7 +400,7 @@ def cost_curves(advice: Advice) -> tuple[SweepSeries, ...]:
 
 
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
-    """Inputs of the verdict, the one with the largest effect on its option first."""
+    """Inputs of the verdict, first the one with the largest effect on the option in question."""
     return tuple(SensitivityRow(**as_record("sensitivity_row", bar)) for bar in advice.what_matters)
 
 

@@ -79,7 +79,7 @@ CONDITIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """A figure and what it must reach."""
+    """Limit that a figure of an answer must keep."""
 
     name: str  # name of the figure, `fits`, `placement` or `keeps_up`
     sense: str = ""  # a key of `SENSES`; empty for what is no number
@@ -228,7 +228,7 @@ def broken(
     reached: Mapping[str, float | None],
     usd: float,
 ) -> Iterator[str]:
-    """A sentence for each promise that is not kept; what must not fit keeps only that.
+    """Sentences on the promises that are not kept, one for each.
 
     `best` is the fastest estimate that fits, `usd` the dollars of the currency of promised amounts.
     """

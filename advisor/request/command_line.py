@@ -147,8 +147,7 @@ def from_args(args: argparse.Namespace) -> Request:
 
 
 def from_argv(words: Sequence[str]) -> Request:
-    """Request of a command's words, without the program's name and the command's; options that
-    change no answer are left out.
+    """Request of the words behind a command; options that change no answer are left out.
 
     Raises:
         InputError: words that are no options of a comparison, or values that they do not take.
@@ -162,7 +161,7 @@ def from_argv(words: Sequence[str]) -> Request:
 
 
 def to_argv(request: Request) -> list[str]:
-    """Options that give the request, without defaults."""
+    """Options that give the request; values that are defaults have none."""
     values = request.stated()
     entries = (entry for entry in INPUTS.values() if entry.name in values)
     return [word for entry in entries for word in _words(entry, values[entry.name])]

@@ -1,4 +1,4 @@
-"""Drafted tokens of a request: who drafts, how many, and what share is accepted."""
+"""Drafted tokens of a request: their drafter, their number, and the share that is accepted."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from advisor.units import Array
 
 
 def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
-    """Drafting fields of a `Workload`, by a method or a smaller model, `who`; empty without
+    """Drafting fields of a `Workload` for a method or a smaller model, `who`; empty without
     drafting.
 
-    Acceptance and number of drafted tokens are the published and usual ones where None.
+    Published or usual numbers stand in for an acceptance or a number of tokens that is None.
 
     Raises:
         InputError: neither a method nor a model, or no acceptance where none is published.

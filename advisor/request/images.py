@@ -1,4 +1,4 @@
-"""Images of a prompt: how many tokens they make, and how many patches an encoder reads.
+"""Tokens of the images of a prompt, and patches that an encoder reads.
 
 Each family of models cuts images in a way of its own, a row of data/models/image_tokens.csv: always
 into as many tokens, into a grid of squares, or into tiles with the whole image beside them.
@@ -69,7 +69,7 @@ def image_rows() -> tuple[tuple[re.Pattern[str], ImageTokenRow], ...]:
 
 
 def row_of(model: Model) -> ImageTokenRow | None:
-    """Row of a model; None for one whose way to cut images is not known."""
+    """Row of a model; None for a model whose way to cut images is not known."""
     names = f"{model.published_as} {model.name}".casefold()
     return next((row for pattern, row in image_rows() if pattern.search(names)), None)
 
@@ -93,7 +93,7 @@ NO_IMAGES = Images()
 
 
 def images_of(model: Model | None, count: int, size: str | None, tokens: float | None) -> Images:
-    """Images of a prompt for a model, each of a size or of stated tokens.
+    """Images of a prompt for a model, all of one size or with a stated number of tokens.
 
     Raises:
         InputError: a size that is none, or a model that is not known to read images, or none at

@@ -64,7 +64,7 @@ class KnownSpeed:
 
     @property
     def text(self) -> str:
-        """Text of the speed in the form in which it is typed."""
+        """Text of the speed, in the form in which a person types it."""
         length = "" if self.length is None else f"{self.length:.0f}"
         words = (
             f"{self.model} {self.speed:.6g}",
@@ -110,7 +110,7 @@ def read(text: str) -> KnownSpeed:
 
 
 def check(texts: Iterable[str]) -> None:
-    """Check that each text is a known speed, and that there are not too many."""
+    """Check that each text is a known speed, and that there are not too many; raises InputError."""
     every = tuple(texts)
     if len(every) > MOST:
         raise InputError(f"{len(every)} known speeds are given; at most {MOST} are read.")

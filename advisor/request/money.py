@@ -90,7 +90,7 @@ class MoneyInputs:
 
     @property
     def hours_there(self) -> float:
-        """Hours of a day within which its replies must be complete [h]."""
+        """Hours of a day in which its replies must be complete [h]."""
         if self.answer_hours is None:
             return 24.0
         return self.answer_hours
@@ -193,7 +193,9 @@ def room_for(form: Form, cards: int) -> bool:
 
 
 def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
-    """Values by name, with amounts of money in a currency of that value in US dollars [USD]."""
+    """Values by name, with amounts in US dollars; `usd` is the worth of the typed currency's unit
+    [USD].
+    """
     return {
         name: value * usd if isinstance(value, float | int) and INPUTS[name].in_money else value
         for name, value in values.items()
@@ -218,9 +220,7 @@ class RateRow:
 
     @property
     def remark(self) -> str:
-        """Remark on the rate that amounts are counted with; prices stay those of the United
-        States.
-        """
+        """Remark on the exchange rate of the amounts; prices stay those of the United States."""
         return (
             f"One {self.currency} counts as ${self.usd:g}, the rate of {self.date}; give today's "
             "as --usd-rate. Prices are of the United States, without tax."

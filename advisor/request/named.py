@@ -1,4 +1,6 @@
-"""Model and machine of a request by their names, each told where it stands in the other's place."""
+"""Model and machine of a request by name; an error says where a name stands in the other's
+place.
+"""
 
 from contextlib import suppress
 
@@ -13,13 +15,13 @@ from advisor.model.resolve import ResolvedModel
 
 
 def owns_nothing(text: str | None) -> bool:
-    """Whether what somebody owns is said to be nothing."""
+    """Whether a text says that nothing is owned."""
     words = (text or "").strip(" .!").casefold()
     return any_of("owns nothing").fullmatch(words) is not None
 
 
 def named_model(text: str, form: str | None = None, machine: str | None = None) -> ResolvedModel:
-    """Model that a text names, where another text names the machine.
+    """Model that a text names; `machine` is the text that names the machine.
 
     Raises:
         InputError: it is the name of a GPU; the message says so.

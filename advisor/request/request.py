@@ -213,9 +213,7 @@ class Request:
 
     @property
     def answers_a_day(self) -> float:
-        """Answers of all users in a day: as stated, or as many of each user as one usually asks
-        for.
-        """
+        """Number of answers of all users in a day: as stated, or the usual number for each user."""
         if self.replies_per_day is not None:
             return self.replies_per_day
         return MoneyInputs.replies_per_day * float(np.max(self.users))
@@ -250,12 +248,12 @@ class Request:
 
     @property
     def nothing(self) -> bool:
-        """Whether there is no machine yet, neither owned nor rented."""
+        """Whether there is no machine yet, whether owned or rented."""
         return owns_nothing(self.cards_owned) or owns_nothing(self.machine)
 
     @property
     def nowhere(self) -> bool:
-        """Whether there is no machine yet, and none is described either."""
+        """Whether there is no machine yet and none is described."""
         return self.nothing and self.named is None and self.spec.empty
 
     @property
@@ -280,7 +278,7 @@ class Request:
         return self.named.strip().casefold() == "this"
 
     def stated(self) -> dict[str, Any]:
-        """Values that differ from their defaults, as arrays always do, by name."""
+        """Values by name that are not defaults; arrays never count as defaults."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -330,7 +328,7 @@ class Nouns:
 
     @lazy
     def described(self) -> Machine:
-        """Machine named or described; this machine where nothing is stated."""
+        """Machine that is named or described; this machine where nothing is stated."""
         name = self.request.named
         spec = self.request.spec
         if name is None:
@@ -364,7 +362,7 @@ class Nouns:
 
     @lazy
     def known(self) -> tuple[Known, ...]:
-        """Speeds that were measured on the present machine, each with its prediction."""
+        """Speeds that were measured on the present machine, each with the prediction for it."""
         texts = self.request.known
         if self.request.nothing:
             if texts:

@@ -89,8 +89,8 @@ class AgentSession:
 
     @property
     def turns_held(self) -> int:
-        """Turns until a conversation fills its context and is shortened; all of them where it never
-        does.
+        """Number of turns that fill the context, after which the conversation is shortened; all
+        turns where they fit.
 
         n = floor((limit - first - reply) / (added + reply)) + 1
         """
@@ -101,7 +101,7 @@ class AgentSession:
 
     @property
     def shortened(self) -> int:
-        """Times that a conversation is shortened."""
+        """Number of times that a conversation is shortened."""
         return (self.turns - 1) // self.turns_held
 
     @property
@@ -116,8 +116,8 @@ class AgentSession:
 
     @property
     def before(self) -> Floats:
-        """Part of each prompt that was read or written in an earlier turn; in the first, and where
-        it was shortened, what is cached already [tokens].
+        """Part of each prompt that an earlier turn read or wrote; where a conversation begins or
+        was shortened, the part that is cached already [tokens].
         """
         return np.where(self._in_conversation > 0, self.prompts - self.added, self.cached)
 
@@ -137,10 +137,10 @@ class AgentSession:
         return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=cached)
 
     def middle(self, base: Workload) -> Workload:
-        """Request of the middle turn, which represents a reply wherever a single one is needed.
+        """Request of the middle turn, which represents the session wherever one reply is needed.
 
-        Earlier turns are cached in the stated share, or whole without one; before a first turn,
-        only the tokens that are stated to be cached already.
+        Its earlier turns are cached, all of them or the stated share. The first turn has only the
+        tokens that are stated to be cached already.
         """
         turn = (self.turns_held - 1) // 2
         prompt = float(self.prompts[turn])
@@ -161,7 +161,7 @@ PARTS = ("turn_tokens", "slots", "spare_ram_gb", "spare_drive_gb")
 
 
 def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSession | None:
-    """Session that a request's values ask for; None where they ask for a single reply.
+    """Session of a request's values; None for a single reply.
 
     With a named shape, its figures count wherever the request has usual ones. Without a shape, the
     first prompt and the reply are the request's, and turns and their tokens must be stated.

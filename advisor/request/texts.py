@@ -185,7 +185,7 @@ PAID = ("currency", "usd_rate")  # inputs that say in what money the others are
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """Request and problems of an address."""
+    """Request of an address, with the problems of its values."""
 
     request: Request  # the request; what cannot be read has its default
     problems: tuple[str, ...] = ()  # what cannot be read, one sentence each
@@ -213,7 +213,7 @@ def former_defaults() -> tuple[FormerDefault, ...]:
 
 
 def of_month(month: str) -> Texts:
-    """Defaults of a month that are other ones now."""
+    """Defaults of a month that have changed since then."""
     rows = [row for row in former_defaults() if month < row.until]
     return {row.name: row.text for row in reversed(rows)}
 
@@ -228,7 +228,7 @@ def to_address(request: Request) -> dict[str, str]:
 
 
 def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
-    """Texts by name, without what is left open, or has its default unless those are wanted."""
+    """Texts by name, without open inputs, and without defaults unless `defaults` asks for them."""
     if defaults:
         values = vars(request)
     else:

@@ -31,7 +31,7 @@ MOST_NAMED = 20  # names that an error lists
 
 
 def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
-    """Refuse what is no mapping, or has a name that nothing reads.
+    """Check that values are a mapping whose names are all allowed.
 
     Raises:
         InputError: the message names the close ones.

@@ -27,7 +27,7 @@ class Condition(StrEnum):
 
 
 class Think(StrEnum):
-    """Wanted reasoning before a reply."""
+    """Reasoning before a reply, as it is wanted."""
 
     USUAL = ""  # as the model does by itself
     OFF = "off"
@@ -88,7 +88,7 @@ def listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
 
 
 def tokens_thought(row: Thinking | None, wanted: Think, model: str) -> float:
-    """Tokens of reasoning of a model as they are wanted [tokens].
+    """Tokens of reasoning of a model before a reply, as wanted [tokens].
 
     Raises:
         InputError: thinking is to be off in a model that cannot stop, or on in one without it.
@@ -117,7 +117,9 @@ def tokens_thought(row: Thinking | None, wanted: Think, model: str) -> float:
 
 
 def general_note(row: Thinking | None, wanted: Think, model: str) -> str:
-    """Sentence on tokens of reasoning that are those of models in general; empty for others."""
+    """Sentence on tokens of reasoning that are counted as those of models in general; empty for
+    others.
+    """
     tokens = tokens_thought(row, wanted, model)
     if row is None or not tokens:
         return ""

@@ -144,7 +144,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def each_gpu(machine: Machine, work: Workload) -> int:
-    """Number of sequences of each GPU."""
+    """Number of sequences on one GPU."""
     return math.ceil(float(work.users) / len(machine.gpus))
 
 

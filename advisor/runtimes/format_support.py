@@ -299,7 +299,7 @@ def bits(form: str) -> float:
 
 
 def refusal(key: str, form: str, machine: Machine) -> str:
-    """Reason why a runtime cannot run a format on a machine, nor a near format."""
+    """Reason why a runtime runs neither a format nor a near one on a machine."""
     if not machine.gpus:
         return f"{NAMES[key]} needs a GPU, and this machine has none."
     able = [row for row in rows() if row.runtime == key]

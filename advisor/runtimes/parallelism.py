@@ -230,7 +230,7 @@ def beside_layers(number: Array) -> Floats:
 
 
 def held_by_each(model: Model, division: Parallel) -> Floats:
-    """Weights of each layer on each of the GPUs that share the layer, shape (layers,) [B]."""
+    """Weights of each layer on one of the GPUs that share the layer, shape (layers,) [B]."""
     if not division.by_user:
         return np.asarray(model.layer_bytes / beside_layers(division.tensor))
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
@@ -248,7 +248,7 @@ def share_of_users(division: Parallel, users: Array) -> Array:
 
 
 def cache_of_each(model: Model, division: Parallel, users: Array) -> Floats:
-    """Share of each layer's cache, of all users, on each of the GPUs that share the layer, shape
+    """Share of each layer's cache, of all users, on one of the GPUs that share the layer, shape
     (..., layers).
     """
     if division.by_user:

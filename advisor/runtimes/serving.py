@@ -74,7 +74,7 @@ CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~
 
 
 def served(work: Workload) -> Workload:
-    """Request with its cache in fp8, or in 16 bits where these are asked for."""
+    """Request with a cache that these engines have: in 16 bits for 16 or more, in fp8 for fewer."""
     if work.kv_type in ("f16", "bf16"):
         return work
     return work.with_numbers(kv_type="bf16" if work.kv_type == "f32" else "fp8")
@@ -92,7 +92,7 @@ def paged(work: Workload) -> Workload:
 
 
 def on_each(line: str, machine: Machine, first: str, others: str = "") -> str:
-    """Command line of a single machine, or of each machine, with an option that names the first
+    """Command line of a single machine, or of every machine, with an option that names the first
     one.
     """
     if machine.nodes == 1:

@@ -124,7 +124,7 @@ def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> FrameworkK
 
 
 def each_of(load: Load, gpus: int) -> Load:
-    """Load of each of several GPUs that share every layer; each GPU starts every kernel."""
+    """Load of one of several GPUs that share every layer; each of them starts every kernel."""
     kernels = {name: getattr(load, name) for name in (*STARTED, "latent_values")}
     return replace(load.times(1.0 / gpus), **kernels)
 

@@ -1,4 +1,4 @@
-"""Gate before the server: messages that a program without a page may not send.
+"""Gate before the server, which refuses messages that a program without a page may not send.
 
 The pages need three of the ways in that Streamlit opens: its files, a visitor's messages, uploads.
 Here uploads are counted by visitor and in all, and ways that serve an operator are closed.

@@ -67,7 +67,7 @@ def reads_only(agent: str) -> bool:
 
 
 def general() -> bytes:
-    """Head of a page for people, whose script names the tab once it has the answer."""
+    """Head of a page for people, whose script sets the title of the tab once it has the answer."""
     return str(HEAD.format(title=TITLE, about=ABOUT)).encode()
 
 

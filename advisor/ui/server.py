@@ -184,8 +184,8 @@ def serving() -> Iterator[None]:
 
 @asynccontextmanager
 async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
-    """Load the first page's needs before the server says that it is ready, and others after the
-    first answer.
+    """Load what the first page needs before the server says that it is ready, and the rest after
+    the first answer.
     """
     await asyncio.to_thread(_load, advise)
     rest = [asyncio.create_task(_load_others()), asyncio.create_task(_order_models())]

@@ -81,13 +81,15 @@ class ServerLoad:
     copies: int = 1  # servers of the same kind side by side, each with its part of the users
 
     def with_users(self, users: int) -> Waiting:
-        """Waiting times of users who pause after each reply as all stated users together do."""
+        """Waiting times of a number of users, each of whom pauses after a reply as the stated users
+        do.
+        """
         return self._with_users(users, self.pause)
 
     @property
     def between(self) -> float | None:
-        """Time from one request of a user to the next, where their number and requests an hour are
-        stated [s]; None for users without a pause.
+        """Time from one request of a user to the next [s]; None where the number of users or of
+        requests an hour is not stated, as users then do not pause.
         """
         per_hour = self.request.requests_per_hour
         users = float(np.max(self.request.users))
@@ -97,7 +99,7 @@ class ServerLoad:
 
     @lazy
     def pause(self) -> float:
-        """Time that a user lets pass after a reply, by the time of a reply to one alone [s]."""
+        """Pause of a user after a reply, if replies took as long as for one user alone [s]."""
         if self.between is None:
             return 0.0
         alone = float(self.server.time_per_token(np.ones(1), self.lengths)[0])
@@ -106,7 +108,7 @@ class ServerLoad:
 
     @property
     def asking(self) -> float:
-        """Share of the users who are answered at the same time, if replies come at the wanted
+        """Share of the users who are answered at the same time, if replies came at the wanted
         speed.
         """
         if self.between is None:
@@ -136,8 +138,8 @@ class ServerLoad:
 
     @lazy
     def by_closed_form(self) -> int:
-        """Number of users who all get the speed that is asked for while all are answered at once;
-        0 if a prompt takes too long.
+        """Largest number of users who all get the wanted speed when all are answered at once; 0
+        where a prompt takes too long.
         """
         return self._served_at(self.request.served_tps)
 
@@ -197,7 +199,7 @@ class ServerLoad:
 
     @lazy
     def users_surely(self) -> int:
-        """The same without a limit."""
+        """Largest number of users as in `surely_up_to`, without a limit."""
         return min(self.users_supported, self.at_low_end)
 
     @lazy
@@ -212,7 +214,9 @@ class ServerLoad:
 
     @lazy
     def curve(self) -> tuple[Waiting, ...]:
-        """Waiting times for numbers of users up to beyond the supported and the fitting ones."""
+        """Waiting times by number of users, up to more than are served in time and fit in
+        memory.
+        """
         end = min(max(1.6 * self.users_supported, 1.3 * self.together, 8.0), MOST_USERS / 2)
         counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
         return tuple(self.with_users(int(count)) for count in counts)

@@ -70,7 +70,7 @@ def _of_request(which: str, estimate: Estimate, **lengths: Any) -> Rates:
 
 
 def kept_prompt(run: MeasuredRun) -> Edits:
-    """Part of the prompt that was in the cache already, but is counted in its speed."""
+    """Prompt that was partly in the cache already, but is counted whole in its speed."""
     for share in CACHED:
         cached = np.floor(run.work.prompt * share)
         if float(cached) > float(run.work.cached):
@@ -80,7 +80,7 @@ def kept_prompt(run: MeasuredRun) -> Edits:
 
 
 def short_prompt(run: MeasuredRun) -> Edits:
-    """A shorter prompt than assumed, of which each token takes longer."""
+    """Prompt that was shorter than assumed, so that each of its tokens took longer."""
     for tokens in SHORT_PROMPTS:
         if tokens < float(run.work.fresh):
             short = partial(_of_request, "prompt", prompt=tokens, cached=0)
@@ -144,7 +144,7 @@ def _first_fitting(run: MeasuredRun, *edits: Edit) -> Edits:
 
 
 def old_build(run: MeasuredRun) -> Edits:
-    """A build of llama.cpp from before its kernels of today.
+    """Build of llama.cpp from before its present kernels.
 
     Before flash attention and CUDA graphs were usual; on AMD's cards also before prompts used
     integer dot products and matrix units.
@@ -157,7 +157,7 @@ def old_build(run: MeasuredRun) -> Edits:
 
 
 def no_flash_attention(run: MeasuredRun) -> Edits:
-    """Cause: no flash attention, so that the cache is read as fast as in old builds."""
+    """Attention without flash attention, which reads the cache as slowly as old builds do."""
     scope = run.constants.scope
     name = "gpu_kv_share"
     family = run.machine.gpus[0].family
@@ -167,7 +167,7 @@ def no_flash_attention(run: MeasuredRun) -> Edits:
 
 
 def no_repacking(run: MeasuredRun) -> Edits:
-    """Weights in the file's layout on the processor; with a GPU this is always the case."""
+    """Weights in the file's layout on the processor, as always beside a GPU."""
     if run.model.decode_class not in ("f16", "bf16", "f32"):
         yield run.rescheduled("", _plain)
 
@@ -213,7 +213,7 @@ def cpu_alone(run: MeasuredRun) -> Edits:
 
 
 def one_gpu(run: MeasuredRun) -> Edits:
-    """Cause: only one of several GPUs is in use."""
+    """One of several GPUs in use, the others idle."""
     gpus = run.machine.gpus
     first = replace(run.machine, gpus=gpus[:1])
     yield run.placed(f"1 of {len(gpus)}", run.settings, machine=first)
@@ -269,7 +269,9 @@ def more_layers(run: MeasuredRun) -> Edits:
 
 
 def old_driver(run: MeasuredRun) -> Edits:
-    """A driver that published comparisons call slower than today's; none where it is stated."""
+    """Driver that published comparisons call slower than today's; none where the driver is
+    stated.
+    """
     machine = run.machine
     if machine.driver or run.system not in ("", "Linux", "macOS"):
         return
@@ -286,7 +288,7 @@ def old_driver(run: MeasuredRun) -> Edits:
 
 
 def other_backend(run: MeasuredRun) -> Edits:
-    """Another backend than the usual one of the card; none where it is stated.
+    """Backend other than the usual one of the card; none where the backend is stated.
 
     NVIDIA's cards have CUDA in every usual build.
     """
@@ -376,7 +378,7 @@ def few_threads(run: MeasuredRun) -> Edits:
 
 
 def one_channel(run: MeasuredRun) -> Edits:
-    """Half of the memory channels in use, down to one of up to eight."""
+    """Memory channels that are half in use, down to one of up to eight."""
     row = run.host_row
     if row:
         channels = int(row.memory_channels or 2)

@@ -173,7 +173,7 @@ def bandwidth_rows() -> Mapping[str, BandwidthRow]:
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredBandwidth:
-    """A bandwidth that alone would give the measured speed."""
+    """Bandwidth that would give the measured speed if all else were as predicted."""
 
     row: BandwidthRow  # its name and test
     assumed: Quantity  # bandwidth of the prediction [B/s]
@@ -187,7 +187,8 @@ class RequiredBandwidth:
 
 
 def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
-    """Bandwidths that the measured speed requires of the slowest routes, the slowest first.
+    """Bandwidths that the measured speed needs on the routes that take most time, the slowest route
+    first.
 
     `measured` is the speed of each user [tokens/s]; routes with a small share of a token's time
     are left out.
@@ -304,7 +305,7 @@ class Measured:
         return replace(run, work=work)
 
     def beside(self, speeds: Rates) -> list[tuple[float, Range]]:
-        """Measured speeds, each with a predicted one."""
+        """Pairs of a measured and a predicted speed."""
         pairs = ((self.decode, speeds.decode), (self.prompt, speeds.prompt))
         return [(value, speed) for value, speed in pairs if value is not None]
 
@@ -390,7 +391,7 @@ class Diagnosis:
 
     @lazy
     def needed(self) -> tuple[RequiredBandwidth, ...]:
-        """Bandwidths that alone would give the measured speed of generation."""
+        """Bandwidths of which each alone would give the measured speed of generation."""
         apart = self.far and not self.of_prompt
         if apart:
             return tuple(required(self.run, self.measured.decode))
@@ -471,8 +472,8 @@ class Diagnosis:
 
 
 def system_of(request: Request) -> str:
-    """Operating system as stated, or that of this machine; empty for others, and for one without
-    causes of its own.
+    """Operating system as stated, or that of this machine; empty for one without causes of its
+    own.
     """
     if request.system:
         return OperatingSystem.named(request.system).label
@@ -497,8 +498,8 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def likeliest(estimates: Sequence[Estimate]) -> Estimate:
-    """Estimate to compare a measurement with, the first `measurable` one; raises InputError where
-    there is none.
+    """Estimate to compare a measurement with, the first that is `measurable`; raises InputError
+    where there is none.
     """
     tried = measurable(estimates)
     if not tried:

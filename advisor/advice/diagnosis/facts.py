@@ -83,9 +83,7 @@ def _of_file(facts: EngineRun, run: MeasuredRun) -> Iterator[Observation]:
 
 
 def of_format(form: str, model: Model, words: str) -> Iterator[Observation]:
-    """Observation on causes from a stated format, which is the expected, a larger or a smaller
-    one.
-    """
+    """Observation on causes from a stated format: the expected one, a larger or a smaller one."""
     if form == model.format:
         yield Observation(False, OF_FILE)
         return

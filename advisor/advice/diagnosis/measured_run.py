@@ -32,7 +32,7 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredRun(Estimate):
-    """Estimate of a run that was measured, which therefore is possible."""
+    """Possible estimate of a run that was measured."""
 
     placement: Placement
     constants: Constants

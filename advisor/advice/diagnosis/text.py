@@ -122,7 +122,7 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]
 
 
 def cause_words(cause: Cause) -> str:
-    """Words for a cause and its degree."""
+    """Words for a cause in its degree."""
     words = cause.row.cause
     degree = cause.edit.words
     if degree:
@@ -131,7 +131,7 @@ def cause_words(cause: Cause) -> str:
 
 
 def speed_words(cause: Cause, *, prompt: bool) -> str:
-    """Speed under a cause, in words, with the prompt's where wanted."""
+    """Words for the speed under a cause, with that of the prompt where wanted."""
     speed = _with_range(cause.speeds.decode)
     if prompt:
         return f"{speed}, prompt {_with_range(cause.speeds.prompt)}"
@@ -144,7 +144,7 @@ def _with_range(speed: Range) -> str:
 
 
 def needed_words(needed: RequiredBandwidth) -> str:
-    """Bandwidth that alone would give the measured speed, in words."""
+    """Words for a bandwidth that would give the measured speed if all else were as predicted."""
     assumed = f"Assumed: {rate(float(needed.assumed.value))} ({needed.assumed.kind.value})."
     if needed.value is None:
         return f"No value of {needed.row.what} alone gives the measured speed. {assumed}"

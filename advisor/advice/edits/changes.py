@@ -211,8 +211,10 @@ def _context_of(length: float, work: Workload, cost: str) -> Edit:
 
 
 def drafted_work(model: Model, work: Workload, runtime: Runtime) -> Workload | None:
-    """Request with drafts by the model's own layers; None where it has none, or the runtime makes
-    none or drafts by itself.
+    """Request with drafts by the model's own layers; None where that changes nothing.
+
+    It changes nothing where the model has no such layers, or where the runtime makes no drafts or
+    makes them by default.
     """
     if work.draft or runtime.own_drafts or not runtime.drafts:
         return None
@@ -561,8 +563,8 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
 
 
 def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) -> Edited | None:
-    """Smaller format that loses least quality and keeps up with reading, or the fastest one that is
-    not a last resort.
+    """Smaller format that loses least quality and keeps up with reading; the fastest acceptable one
+    where none keeps up.
     """
     mild = sorted(
         (

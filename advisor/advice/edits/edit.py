@@ -51,7 +51,7 @@ def scaled(part: Part, path: str, factor: Array) -> Part:
 
 
 def rates_in(part: object) -> dict[str, Quantity]:
-    """Quantities among the fields of a part."""
+    """Quantities among the fields of a part, by field."""
     return {name: value for name, value in vars(part).items() if isinstance(value, Quantity)}
 
 
@@ -100,7 +100,7 @@ class Edited(Edit):
 
 
 def placements(after: Estimate) -> Iterator[Estimate]:
-    """Placements that could hold the model of an estimate, to be placed and timed anew.
+    """Placements that may hold the model of an estimate, each still to be timed.
 
     The model is in the format that its runtime loads; it is empty where the runtime refuses the
     model.

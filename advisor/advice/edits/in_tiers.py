@@ -17,7 +17,7 @@ SAME_MODEL = "the same model in "  # beginning of the words of such a change
 
 def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
     """Edit to the fastest engine with experts in tiers, with its demands and the people who
-    reported it.
+    reported on it.
 
     It is empty for an estimate of such an engine.
     """

@@ -37,7 +37,7 @@ class SecondMachine:
 
     @property
     def words(self) -> str:
-        """The answer in a sentence."""
+        """Sentence on the gain of the further machines."""
         if self.after is None:
             return f"As many machines again by {self.network}: the model does not run there either."
         speed = tokens_per_second(self.after.decode)

@@ -56,8 +56,8 @@ CACHES = tuple(sorted(Model.KV_BYTES_PER_VALUE, key=lambda name: -Model.KV_BYTES
 
 
 def in_formats(model: Model, formats: Iterable[str] = ()) -> Iterator[Model]:
-    """Model in some formats, or in each possible one; unchanged where it exists in a single
-    format.
+    """Model in some formats, or in every possible one; a model with a single format is
+    unchanged.
     """
     able = False
     for form in formats or (AS_TRAINED if model.architecture.expert_type else BY_LOSS):
@@ -87,7 +87,9 @@ def card_host(host: Machine) -> Machine:
 
 
 def stack_of(host: Machine) -> Stack:
-    """Machines of a search: a host with each number of each GPU, and all sold whole."""
+    """Machines of a search: a host with each number of each GPU, and all machines that are sold
+    whole.
+    """
     return _stack_on(card_host(host))
 
 
@@ -152,7 +154,7 @@ class Combinations:
 
     @property
     def waiting(self) -> float:
-        """Users in the queue: none, as there are machines enough."""
+        """Users in the queue: none, as a search counts enough machines for all."""
         return 0.0
 
     def at(self, rows: Places | npt.NDArray[np.bool_]) -> "Combinations":

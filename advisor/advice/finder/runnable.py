@@ -114,7 +114,7 @@ JOINED = "LMArena text, from Artificial Analysis' index"
 
 @cache
 def joined_scores() -> Mapping[str, QualityRow]:
-    """Scores of models that only the second board rates, converted to the first board's scale.
+    """Scores of models that only the second board rates, on the scale of the first board.
 
     The conversion is the straight line through the models that both boards rate; the margin is
     twice the scatter about it.
@@ -181,8 +181,8 @@ def _own_or_predecessors(indexes: Mapping[str, float], name: str) -> float | Non
 
 
 def codes_as_well(name: str, other: str) -> bool:
-    """Whether a model is rated as high as another by coding tests; false where one was not tested,
-    nor its predecessor.
+    """Whether coding tests rate a model as high as another; false where either was not tested, nor
+    its predecessor.
     """
     own = coding_index(name)
     others = coding_index(other)
@@ -266,7 +266,7 @@ Strategies: TypeAlias = Sequence[PlacementStrategy]
 
 
 class Standing(Enum):
-    """Comparison of a model's ratings with those of another model that votes rate no higher
+    """Comparison of a model's tests with those of another model whose score is no higher
     (LMArena).
     """
 
@@ -291,7 +291,7 @@ class Runnable:
     for_code: bool = False  # it was looked for by coding tests
 
     def standing_beside(self, name: str) -> "Standing":
-        """Comparison by tests with another model that votes rate no higher."""
+        """Comparison by tests with another model whose score is no higher."""
         if self.for_code:
             return Standing.CODES
         own = tested(self.model.name)
@@ -337,7 +337,7 @@ class Runnable:
 
     @property
     def least_score(self) -> float:
-        """Lower end of the margin of the score, at which the format loses twice as much."""
+        """Lower end of the range of the score: its margin, and twice the loss of the format."""
         if self.quality:
             margin = self.quality.plus_minus
         else:
@@ -346,7 +346,7 @@ class Runnable:
 
     @property
     def most_score(self) -> float:
-        """Upper end of the margin of the score, at which the format loses half as much."""
+        """Upper end of the range of the score: its margin, and half the loss of the format."""
         if self.quality:
             margin = self.quality.plus_minus
         else:
@@ -499,7 +499,8 @@ estimates, and an estimate grows with the GPUs. 64 models on 8 GPUs, two on 256.
 def best_by_tests(
     rows: Iterable[Runnable], index: Callable[[str], float | None] = tested
 ) -> Runnable | None:
-    """Model of the highest index of tests that keeps up with reading; None where none was tested.
+    """Model with the highest index of tests among those that keep up with reading; None where none
+    was tested.
 
     It runs in a faithful format and leaves other programs room.
     """
@@ -511,7 +512,7 @@ def best_by_tests(
 
 
 def models_tried(machine: Machine) -> int:
-    """Number of other models that are tried on a machine for one question."""
+    """Number of other models that one question tries on a machine."""
     return max(BUDGET // max(len(machine.gpus), 1), 1)
 
 

@@ -71,12 +71,12 @@ class Hit(Option):
 
     @lazy
     def keeps_up(self) -> bool:
-        """Whether its machines together can answer all replies in the available hours."""
+        """Whether its machines can answer all replies in the available hours."""
         return self.busy_share <= 1.0
 
     @lazy
     def busy_share(self) -> float:
-        """Hours of work for each hour that there is, on each of its machines."""
+        """Hours of work on each machine, divided by the hours that there are."""
         hours = self.use.money.hours_there * self.use.money.days * self.machines
         return float(self.use.busy_hours(self.speed)) / hours
 
@@ -135,7 +135,7 @@ class Offers:
         return joined((rows, replace(rows.at(let), candidate=rent[let], costed=0)), rows.tried)
 
     def within(self, rows: Combinations, budget: Budget) -> Mask:
-        """Rows within a budget."""
+        """Rows whose price is within a budget."""
         monthly = self.cost(rows.candidate, rows).total * rows.machines
         upfront = self.usd[rows.candidate] * rows.machines
         return _within(upfront, budget[0]) & _within(monthly, budget[1])
@@ -361,8 +361,8 @@ class Findings:
         return {}
 
     def oddities(self, hit: Hit) -> tuple[str, ...]:
-        """Sentences on what an expert finds odd about a machine; empty for a machine that many
-        people run.
+        """Sentences of an expert's doubts about a machine; empty for a machine that many people
+        run.
         """
         key = hit.name, hit.kind, hit.speed.runtime
         if key not in self._odd:

@@ -172,7 +172,7 @@ def workstation_watts(cards: Iterable[Gpu], sockets: int) -> float:
 
 
 def powered(before: tuple[Gpu, ...]) -> float:
-    """Power of the usual supply of a machine with these cards [W]."""
+    """Power of the supply that a machine with these cards usually has [W]."""
     if not before:
         return FIRST_SUPPLY
     return sum(row.size for row in supplies(supply_watts(before)))

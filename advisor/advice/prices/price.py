@@ -64,7 +64,7 @@ class Price:
 
 
 def age_remark(date: str, *, listed: bool, stale: bool) -> str:
-    """Remark on a launch price or an old one, in parentheses; empty for others."""
+    """Remark in parentheses on a launch price or an old price; empty for other prices."""
     if listed:
         return f" (launch price of {date})"
     if not stale:
@@ -183,7 +183,7 @@ def cards_for_sale(
 
 @lru_cache(maxsize=64)
 def cards_for_rent(own_rent: TypedPrices) -> tuple[str, ...]:
-    """GPUs for rent, and those with a typed rent."""
+    """GPUs that are offered for rent, and GPUs with a typed rent."""
     names = dict.fromkeys(
         [*(row.gpu for row in tables.rent_rows()), *(name for name, _ in own_rent)]
     )
@@ -276,7 +276,7 @@ def _date_with(price: Price, date: str, usd: float) -> str:
 
 
 def less(price: Price, resale: Price) -> Price:
-    """Price beside a sale, with a note on what is sold for it and the older date of both."""
+    """Price less the proceeds of a sale, with a note on what is sold and the older date of both."""
     if not resale.usd or price.usd is None or not (price.usd or price.sources):
         return price
     if resale.typed:
@@ -381,7 +381,7 @@ ODD = 10.0  # factor between a typed price and those on record from which it is 
 
 
 def odd_prices(own_price: TypedPrices, own_rent: TypedPrices) -> tuple[str, ...]:
-    """Remarks on typed prices far from those on record, a sentence each; they count as typed."""
+    """Remarks on typed prices that are far from those on record, which count all the same."""
     prices = []
     for name, usd in own_price:
         parts = [row.usd for row in host_part_rows() if row.part == name and row.usd is not None]

@@ -48,13 +48,13 @@ def is_stale(when: str, today: date) -> bool:
 
 
 def is_lapsed(row: "PriceRow | None", today: date) -> bool:
-    """Whether a price is older than `LAPSED_DAYS`; one without a date is not known to be."""
+    """Whether a price is older than `LAPSED_DAYS`; false for a price without a date."""
     day = last_day(row.date) if row is not None else None
     return day is not None and (today - day).days > LAPSED_DAYS
 
 
 def oldest(dates: tuple[str, ...]) -> str:
-    """Earliest of several dates; empty if one is missing, or all are."""
+    """Earliest of several dates; empty where a date is missing."""
     days = [last_day(when) for when in dates]
     if not dates or None in days:
         return ""

@@ -98,5 +98,5 @@ def per_hour(question: Question, estimate: Estimate) -> float:
 
 
 def asked_at_once(estimate: Estimate) -> float:
-    """Answers that are asked for at the same time: those that run, and those in the queue."""
+    """Number of answers asked for at the same time: those that run and those in the queue."""
     return float(estimate.work.users) + float(estimate.waiting)

@@ -57,7 +57,7 @@ def buys(
 
 
 def placed(option: Option) -> str:
-    """Words on where a purchase goes, and on the model in it with its program and format."""
+    """Words on the place of a purchase, and on the model in it with its program and format."""
     into = "a new machine" if option.kind is OptionKind.MACHINE else "into mine"
     speed = option.speed
     if speed is None:

@@ -71,7 +71,7 @@ def candidates(
     wants: Wants,
     step: Option | None,
 ) -> tuple[Candidate, ...]:
-    """Candidates by their names, beside the present machine and its best free setting.
+    """Purchases of some names, compared with the present machine at its best free setting.
 
     Raises:
         InputError: more names than are judged.

@@ -112,10 +112,10 @@ def choice_of(
 def worth_buying(
     options: Sequence[Option], reading_tps: float, replies_per_day: float, free: Option | None
 ) -> list[Option]:
-    """Purchases that people would make, beside the present machine or a free change of it.
+    """Purchases that people would make, compared with the present machine or a free change of it.
 
-    They are those that write as fast as one reads at the low end of their range; where there are
-    none, those that likely do, then slower ones.
+    They write at least at reading speed at the low end of their range. Where none does, they are
+    those that likely do; where none does so either, they are slower ones.
     """
     now = free or options[0]
     enough = reads_along(now, reading_tps)
@@ -207,7 +207,7 @@ def reads_drive(option: Option) -> bool:
 
 
 def begins_late(option: Option) -> bool:
-    """Whether the first word comes too late, however fast the others follow."""
+    """Whether the first word comes too late, however fast the next ones follow."""
     return option.speed is not None and option.speed.first_token >= LATE
 
 
@@ -372,7 +372,7 @@ def why_not(kept: Option, reading_tps: float) -> str:
 
 
 def larger(kept: Option) -> str:
-    """Machine that people would buy in place of the present one.
+    """Words for the machine that people would buy in place of the present one.
 
     A machine whose GPU is a part of it is bought whole; one without a GPU gets one.
     """
@@ -418,7 +418,7 @@ def _seconds(option: Option) -> float:
 def in_question(
     options: Sequence[Option], choice: Choice, reading_tps: float = 0.0
 ) -> Option | None:
-    """Purchase to judge: the chosen one, or the sound one that would leave most money.
+    """Purchase to judge: the chosen one, or the best of those without an expert's doubt.
 
     Where neither exists, it is the one that would pay at the fewest replies, then an odd one that
     pays; None without any.

@@ -100,7 +100,7 @@ class MonthlyCost:
     api: float = 0.0  # charges of a provider
 
     def at(self, use: Any = 1.0, dearer: Any = 1.0) -> Any:
-        """Cost at another use and other prices of machines and tokens, relative to the stated."""
+        """Cost at another amount of use and other prices, each as a factor on the stated one."""
         fixed = self.tied_up + self.idle_power + self.paid_fixed * dearer
         return fixed + (self.busy_power + self.paid_by_use * dearer) * use
 
@@ -109,7 +109,7 @@ class MonthlyCost:
         return replace(self, **{name: getattr(self, name) * machines for name in AMOUNTS})
 
     def each(self, count: int) -> Iterator["MonthlyCost"]:
-        """Costs of so many machines in columns, one after another."""
+        """Costs of each of some machines in columns, one after another."""
         columns = (np.broadcast_to(getattr(self, name), count).tolist() for name in AMOUNTS)
         for amounts in zip(*columns, strict=True):
             yield MonthlyCost(stopped=self.stopped, **dict(zip(AMOUNTS, amounts, strict=True)))
@@ -204,7 +204,7 @@ class Use:
         )
 
     def hours_lost(self, speed: Speed) -> Array:
-        """Waiting in a month, at most the hours that its users have [h]."""
+        """Waiting in a month, at most the hours in which its users are there [h]."""
         each = self.waits(speed.first_token, speed.decode)
         queued = speed.waiting
         queues = bool(queued) if isinstance(queued, float) else bool(np.any(queued))
@@ -222,7 +222,7 @@ class Use:
         return speed.first_token + self.generated / speed.decode
 
     def seconds_each(self, speed: Speed) -> float:
-        """Time of the machine for a reply, when its users run together [s]."""
+        """Time of the machine for a reply, when its users are answered together [s]."""
         return float(self._computing(speed) / self.running(speed))
 
     def start_seconds(self, speed: Speed) -> Array:
@@ -243,7 +243,9 @@ class Use:
         return self.start_seconds(speed) * self._starts / SECONDS_PER_HOUR
 
     def busy_hours(self, speed: Speed) -> Array:
-        """Hours of a month that it answers, users who run together counted as one stream [h]."""
+        """Hours of a month in which it answers; users who are answered together count as one stream
+        [h].
+        """
         return self._computing(speed) / self.running(speed) * self.replies / SECONDS_PER_HOUR
 
     def keeps_up(self, speed: Speed) -> Mask | np.bool_ | bool:

@@ -81,7 +81,7 @@ def first_word_in(option: Option) -> float:
 
 
 class Crowd(StrEnum):
-    """Way in which users ask a server: one after another, in a batch, at random times, at the same
+    """Way in which users send requests: one after another, in a batch, at random times, at the same
     time.
     """
 
@@ -104,12 +104,12 @@ class Demand:
 
     @property
     def counted(self) -> bool:
-        """Whether the work has a known amount, and no person asks for one reply after another."""
+        """Whether the amount of work is known, and no person waits for one reply after another."""
         return self.crowd in (Crowd.BATCH, Crowd.RATE)
 
     @property
     def as_wished(self) -> "Demand":
-        """Demand with the usual speed and wait of servers where none is stated.
+        """Demand with a speed and a wait for each user: as stated, or the usual ones of servers.
 
         A stated speed is kept at the low end of its range; the usual one is the likely speed.
         """
@@ -156,8 +156,8 @@ class Demand:
         return replace(self, crowd=crowd, wants=wants)
 
     def under_load(self, options: Sequence[Option]) -> tuple[Option, ...]:
-        """Options, the kept machine first; those that cannot keep up with the rate of requests are
-        marked.
+        """Options, the kept machine first, with a mark on those that cannot keep up with the
+        requests.
         """
         if self.wants.requests_per_hour is None:
             return tuple(options)

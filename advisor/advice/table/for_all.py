@@ -26,9 +26,7 @@ OTHER_SYSTEM = "in WSL2, which is Linux inside Windows"
 def setting_for_all(
     question: Question, runtimes: tuple[Runtime, ...], settings: Settings, demand: Demand
 ) -> Edited | None:
-    """Free setting that loses least of those with which every user is served from the GPUs; None
-    without one.
-    """
+    """Free setting of least loss with which the GPUs serve every user; None without one."""
     usual = {"machine": question.machine, "work": question.work, "runtimes": runtimes}
     for changed in _settings(question.machine, question.work, runtimes):
         nouns = {**usual, **changed.changes}

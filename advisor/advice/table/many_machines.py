@@ -125,7 +125,7 @@ Timed = Callable[[Workload, Wanted], Speeds]
 
 @dataclass(frozen=True, kw_only=True)
 class Alternatives:
-    """Other arrangements of machines, at most one of each machine."""
+    """Other arrangements of the GPUs of machines, at most one of each machine."""
 
     copies: int  # copies of the model; 1 for fewer GPUs
     machine: Index  # index of each machine

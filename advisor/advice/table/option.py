@@ -152,16 +152,16 @@ class Option:
 
     @lazy
     def compared(self) -> float | None:
-        """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
+        """Monthly cost with waiting, in which launch prices count `LAUNCH_MARGIN` times
+        [USD/month].
+        """
         if self.with_waiting is None or self.cost is None:
             return self.with_waiting
         return self.with_waiting + float(self.cost.margin(self.price.launch_share))
 
     @property
     def paid_first(self) -> float:
-        """Amount that is paid before what is owned is sold; less a resale value that somebody
-        stated [USD].
-        """
+        """Amount to pay before the sale of what is owned, less a stated resale value [USD]."""
         if self.assumed_resale and self.price.usd is not None:
             return self.price.usd
         return self.upfront or 0.0
@@ -279,7 +279,7 @@ class Option:
 
     @property
     def answer_seconds(self) -> float:
-        """Time until the whole answer stands there, its thinking included [s]."""
+        """Time until a whole answer is complete, with its thinking [s]."""
         speed = self.speed
         if speed is None:
             return math.inf
@@ -314,8 +314,8 @@ class Option:
 
     @property
     def rests_on_little(self) -> bool:
-        """Whether the option is dearer, and pays only by waits that fall by less than a prediction
-        errs.
+        """Whether the option costs more, and pays only by a wait that is shorter by less than
+        predictions err.
         """
         gain = self.gain
         saved = self.hours_saved
@@ -389,7 +389,7 @@ class Question:
         return 0.0
 
     def paid_for(self, price: Price) -> float:
-        """Price of an option that is spread over months [USD].
+        """Part of an option's price that is spread over months [USD].
 
         The resale value is taken off where it does not count while the machine is kept; a remainder
         paid back at once is no monthly income.
@@ -489,7 +489,7 @@ def unknown_rent(ownership: Ownership, machine: Machine) -> Iterable[str]:
 
 
 def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
-    """Mask of the points that no other point beats in cost and speed.
+    """Mask of the points that no other point beats in both cost and speed.
 
     Of several alike all are on it; what has no number never is.
     """
@@ -500,7 +500,7 @@ def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
 
 
 def beaten(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
-    """Mask of the points that another one beats in cost and in speed; false where a number is
+    """Mask of the points that another point beats in both cost and speed; false where a number is
     missing.
     """
     cost = np.asarray(cost, dtype=float)
@@ -529,7 +529,7 @@ def rank(option: Option) -> tuple[bool, float, float]:
 
 
 def worth_a_word(options: Sequence[Option]) -> list[Option]:
-    """Options that may be named: they leave notably more money, or run where nothing runs now."""
+    """Options that may be named: they save notably, or run the model where nothing runs it now."""
     kept = options[0]
     able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
     if kept.speed is None:

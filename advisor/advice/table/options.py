@@ -77,7 +77,7 @@ def _in_larger_parts(question: Question, now: Speed | None, edits: Iterable[Edit
 
 
 def is_board(machine: Machine) -> bool:
-    """Whether a machine is itself a bare board, whose owner may want another board."""
+    """Whether a machine is a bare board, whose owner may want another board."""
     kit = any("Jetson" in gpu.name for gpu in machine.gpus)
     return kit or power.BOARD.match(machine.host.name) is not None
 
@@ -125,7 +125,7 @@ def refusal(question: Question, option: Option) -> str:
 
 
 def odd_about(question: Question, option: Option) -> tuple[str, ...]:
-    """Sentences on what an expert finds odd about a purchase or rent, for the table of options, the
+    """Sentences of an expert's doubts about a purchase or rent, for the table of options, the
     verdict and the finder.
     """
     if not option.bought:

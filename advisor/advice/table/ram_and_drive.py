@@ -66,7 +66,7 @@ class RamAndDrive:
 
     @property
     def words(self) -> str:
-        """Whether more RAM or a second drive pays, in a sentence each."""
+        """Sentences on whether more RAM or a second drive pays."""
         told = [*filter(None, (_of_step(step, self.now) for step in self.steps))]
         if not told:
             return "Neither more RAM nor a second drive makes it notably faster."

@@ -151,8 +151,8 @@ def run_by(vendor: str, family: str, engine: str = LLAMA_CPP) -> int:
 
 
 def counts_in(machine: Machine, engine: str) -> bool:
-    """Whether an engine has several published figures on a machine's cards, so that its speed
-    counts.
+    """Whether an engine has enough published figures on a machine's cards for its speed to
+    count.
     """
     return engine == LLAMA_CPP or all(
         run_by(gpu.vendor, gpu.family, engine) >= SEVERAL for gpu in machine.gpus
@@ -181,7 +181,7 @@ def _names(odd: Iterable[str], rule: str) -> bool:
 
 
 def of_makers(sentence: str) -> bool:
-    """Whether a sentence on what is odd is about the maker of the card alone."""
+    """Whether a sentence of doubt is about the maker of the card alone."""
     return sentence.startswith((ANOTHER_MAKER, FEW_RUN))
 
 
@@ -211,10 +211,10 @@ def oddities(
     users: float = 1.0,
     maker: str = "",
 ) -> Iterator[str]:
-    """Sentences on what is odd about buying or renting cards for some users.
+    """Sentences of an expert's doubts about buying or renting cards for some users.
 
     Parts of a machine that is built anew are no change; where its kind has a port for a dock, a
-    dock is not odd. `maker` is that of the GPU one has, also of one inside a processor.
+    dock raises no doubt. `maker` is that of the present GPU, also of one inside a processor.
     """
     had = () if built_anew else before
     first = not (before or built_anew)
@@ -252,9 +252,9 @@ def _of_own_supply(machine: Machine, before: tuple[Gpu, ...]) -> Iterator[str]:
 
 
 def lesser(cards: tuple[Gpu, ...], had: tuple[Gpu, ...]) -> tuple[str, ...]:
-    """Sentences on what is odd about cards that are slower or smaller than those they replace.
+    """Sentences of doubt about cards that are slower or smaller than the cards that they replace.
 
-    They are no reason against cards that come where somebody sells a dear card for them.
+    They are no reason against cards that replace a dear card which is sold for them.
     """
     return _reads_slower(had), _less_memory(cards, had)
 

@@ -1,4 +1,4 @@
-"""Possible sales: one card of several, or a dear card whose work a cheap one does."""
+"""Sales that cost little: one of several cards, or a dear card whose work a cheap card does."""
 
 from dataclasses import replace
 

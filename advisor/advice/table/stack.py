@@ -127,7 +127,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Answered:
-    """Pairs of request and machine that an estimate answers."""
+    """Numbers of an estimate, with the pairs of request and machine that they belong to."""
 
     request: Index  # index of each pair's request, shape (pairs,)
     machine: Index  # index of each pair's machine, shape (pairs,)

@@ -188,7 +188,7 @@ class CardStack(Stack):
         return self.machines.with_parts(part.gpus for part in parts)
 
     def on(self, host: Machine) -> "CardStack":
-        """Same cards in another host."""
+        """The same cards in another host."""
         moved = copy(self)
         moved.every = self.every.on(host)
         moved.machines = moved.every.whole
@@ -246,13 +246,13 @@ class OnHost(Sequence[Machine]):
         return OnHost(self.host, (*self.gpus, *gpus), self)
 
     def on(self, host: Machine) -> "OnHost":
-        """Same cards on another host."""
+        """The same cards in another host."""
         if self.whole is self:
             return OnHost(host, self.gpus)
         return OnHost(host, self.gpus, self.whole.on(host))
 
     def like(self, stacked: Machine) -> Machine:
-        """Host with the cards of stacked machines that stand on another host."""
+        """Host with the cards of a stacked machine, which are in another host there."""
         if stacked.nodes == self.host.nodes:
             host = self.host
         else:
@@ -364,5 +364,5 @@ timed_cards = lru_cache(maxsize=REMEMBERED)(TimedCards)
 
 @cache
 def cardless() -> Machine:
-    """Host of the cards where the present machine takes none or has unified memory."""
+    """Host of the cards where the present machine takes no cards or has unified memory."""
     return from_spec.machine(MachineSpec())

@@ -69,7 +69,9 @@ def _price_band(option: Option) -> Range:
 
 
 def inputs(option: Option) -> dict[str, Range]:
-    """Uncertain inputs of an option's gain, by name; only those with a range and not zero."""
+    """Uncertain inputs of an option's gain, by name; without those that have no range or are
+    zero.
+    """
     uncertain: dict[str, Range] = {}
     money = option.use.money
     if option.kept and option.kept.speed:
@@ -145,7 +147,9 @@ class TurningPoint:
 
 
 def turning_points(option: Option) -> tuple[TurningPoint, ...]:
-    """Values at which the gain of an option changes its sign, one per input, nearest first."""
+    """Values of one input each at which the gain of an option changes its sign, the nearest
+    first.
+    """
     if option.gain is None:
         return ()
     values = {name: float(uncertain.value) for name, uncertain in inputs(option).items()}
@@ -286,8 +290,8 @@ def _within_its_range(option: Option, point: TurningPoint) -> str:
 
 
 def price_turns(option: Option) -> str:
-    """Sentence where a purchase pays or not within the range of its price; empty where it does not
-    turn.
+    """Sentence on a purchase that pays at one end of the range of its price only; empty for
+    others.
     """
     for point in turning_points(option):
         within = _within_its_range(option, point) if point.name == "price" else ""

@@ -62,7 +62,7 @@ def duration(seconds: float) -> str:
 
 
 def after_name(option: Option, replaced: str) -> str:
-    """Words on the use of a card, where its name does not say it."""
+    """Words on the place of a card, where its name does not say it."""
     if option.kind is OptionKind.REPLACE:
         return replaced
     told = option.name.endswith((" in a dock", " in all"))
@@ -87,7 +87,7 @@ def hours_rented(option: Option) -> str:
 
 
 def dated(option: Option) -> str:
-    """Remark on an old or launch price; empty for others, and for one that somebody states."""
+    """Remark on an old or launch price; empty for other prices and for a stated one."""
     if option.price.stated is not None:
         return ""
     if option.price.listed:
@@ -117,8 +117,8 @@ def price_at_once(option: Option) -> str:
 
 
 def stated_price(option: Option) -> str:
-    """Remark on a stated price of cards, which parts beside them or a sale change; empty for
-    others.
+    """Remark on a stated price of cards to which parts are added, or from which a sale is taken;
+    empty for others.
     """
     stated = option.price.stated
     if not option.bought or stated is None or round(stated) == round(option.upfront or 0.0):

@@ -40,8 +40,8 @@ def remarks(advice: Comparison, way: str) -> Iterator[str]:
 
 
 def on_purchases(advice: Comparison) -> Iterator[str]:
-    """Sentences on what may be bought beside what is free, and on where the model lies with what is
-    bought.
+    """Sentences on purchases beside a free decision, and on the place of the model after a
+    purchase.
     """
     yield from _beside_what_is_free(advice)
     yield from _of_purchase(advice)
@@ -310,7 +310,7 @@ def _in_parts(advice: Comparison, option: Option) -> str:
 
 
 def in_case(form: Form, option: Option) -> str:
-    """Power and height of a card in an office PC; empty elsewhere."""
+    """Remark on the power and height of a card for an office PC; empty for other machines."""
     if option.kind is OptionKind.MACHINE or not option.bought:
         return ""
     watts = sum(card.board_power or 0.0 for card in option.bought)

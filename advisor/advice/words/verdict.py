@@ -1,4 +1,4 @@
-"""Advice, with its verdict in two lines: what the machine gives, then what an answer takes and the
+"""Verdict of an answer in two lines: the speed of the machine, then the time of an answer and the
 best way out.
 """
 
@@ -91,7 +91,9 @@ class VerdictText:
 
     @property
     def reserve(self) -> str:
-        """Reserve in a few words, such as a late beginning; empty without one."""
+        """Drawback of a speed that is enough, in a few words, such as a late beginning; empty
+        without one.
+        """
         if self.overloaded:
             return RESERVES["Cannot keep up"]
         gives = self.gives.casefold()
@@ -99,7 +101,7 @@ class VerdictText:
 
     @property
     def reserved(self) -> bool:
-        """Whether the answer is fast enough, but for a reserve."""
+        """Whether the answer is fast enough but has a drawback."""
         return bool(self.reserve)
 
     def __str__(self) -> str:

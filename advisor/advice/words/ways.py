@@ -36,7 +36,7 @@ NOTABLY = 1.1  # factor from which an earlier first word is told in place of a s
 
 
 def ways_out(advice: Comparison, decode: float) -> list[str]:
-    """Sentences on the decision at a speed [tokens/s], each shorter than the one before."""
+    """Sentences on the decision at a speed [tokens/s], from the longest to the shortest."""
     decision = advice.decision
     option = decision.option
     kept = advice.options[0]
@@ -59,9 +59,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
 
 
 def in_short(advice: Comparison) -> list[str]:
-    """Name and price of a purchase or rent, for a line without room for more; empty for other
-    decisions.
-    """
+    """Name and price of a purchase or rent, for a short line; empty for other decisions."""
     option = advice.decision.option
     if option is not None and option.kind is OptionKind.RENT:
         name = plain(option.name).removesuffix(BY_THE_MONTH)

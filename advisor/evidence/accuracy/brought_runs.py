@@ -79,7 +79,7 @@ def kept() -> tuple[BroughtRun, ...]:
 def brought(
     estimate: Estimate, measured: Measured, by: str, date: str, *, here: bool = False
 ) -> BroughtRun:
-    """Run with its prediction, of the lengths that were measured.
+    """Run with its prediction for the lengths that were measured.
 
     A run of this machine (`here`) corrects later predictions for it.
 
@@ -165,8 +165,8 @@ class Others:
 
 
 def measured_by_others(estimate: Estimate) -> Others | None:
-    """Speeds of an estimate's card, model and format that were published or brought here; None
-    where there are none.
+    """Speeds of an estimate's card, model and format that others published, or that people brought
+    here; None where there are none.
 
     They are shown beside a prediction. Doubtful rows and cards of several kinds are left out.
     """

@@ -125,7 +125,9 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
 
 
 def certainty(estimate: Estimate | None) -> str:
-    """Sentence on the accuracy for published runs like an estimate; empty without such runs."""
+    """Sentence on how near published runs like an estimate were predicted; empty without such
+    runs.
+    """
     if estimate is None:
         return ""
     row = coverage_like(estimate)
@@ -142,7 +144,7 @@ GUESSED = "The model's layers are assumed, as nobody has described it."
 
 
 def is_guessed(model: Model) -> bool:
-    """Whether the layers of a model are those of another one."""
+    """Whether a model's layers are counted as those of another model."""
     return bool(model.architecture.shape_uncertainty)
 
 

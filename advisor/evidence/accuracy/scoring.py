@@ -226,7 +226,7 @@ def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
 
 
 def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
-    """Scores of GPUs that other sources measured too, and of GPUs that no other source did."""
+    """Scores of GPUs that several sources measured, and of GPUs that only one source measured."""
     on_cards = [point for point in points if point.gpu]
     several = {
         card

@@ -102,12 +102,14 @@ FRONT = (
 
 
 def allowed(score: scoring.Score) -> str:
-    """Shares within range that chance allows, in words."""
+    """Words on the shares within range that chance allows."""
     return f"{100 * score.chance_low:.0f} to {percent(score.chance_high)}"
 
 
 def best(score: scoring.Score) -> str:
-    """Best public formula of a regime with its errors, and the number of figures where not all."""
+    """Words on the best public formula of a regime: its errors, and the number of figures where it
+    does not answer all.
+    """
     peer = score.best_peer
     if peer is None:
         return "none"

@@ -290,7 +290,7 @@ class Finding:
 
     @property
     def is_speed(self) -> bool:
-        """Whether the figure is an estimated speed, which has a bottleneck."""
+        """Whether the figure is a predicted speed, which has a bottleneck."""
         estimated = bool(self.figure.low != self.figure.high)
         return self.fits and estimated and self.claimed.unit in ("tokens/s", "times")
 
@@ -301,7 +301,9 @@ class Finding:
 
     @property
     def near(self) -> bool:
-        """Whether only the 80 % range of the figure reaches the claimed range."""
+        """Whether the 80 % range of the figure reaches the claimed range and the figure itself does
+        not.
+        """
         return not self.holds and reaches(self.figure, self.claimed)
 
     @property
@@ -403,7 +405,7 @@ class VariedInput:
 
     @property
     def tried(self) -> Floats:
-        """Values of the input to compute the claim with, rounded to two digits."""
+        """Values of the input that are tried, rounded to two digits."""
         values = np.geomspace(self.low, self.high, POINTS)
         return np.unique([float(f"{value:.1e}") for value in values])
 
@@ -528,7 +530,7 @@ def answered(row: ClaimRow, cases: Iterable[CaseRow]) -> Claim:
 
 
 def shared(findings: Sequence[Finding]) -> str:
-    """Fewest clauses that together cover every holding case and no failing case."""
+    """Fewest clauses that together describe every case that holds and no case that fails."""
     failing = {clause for finding in findings if not finding.holds for clause in finding.conditions}
     left = [finding for finding in findings if finding.holds]
     chosen_clauses: list[str] = []

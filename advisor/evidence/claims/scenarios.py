@@ -282,7 +282,7 @@ class Claimed:
 
     @property
     def open(self) -> bool:
-        """Whether no range is claimed."""
+        """Whether the claim states no range."""
         return self.low is None and self.high is None
 
     @property
@@ -348,7 +348,7 @@ def reaches(figure: Range, claimed: Claimed) -> bool:
 
 
 def exact(value: Array) -> Range:
-    """Figure that is counted and has no range."""
+    """Range of a counted figure, whose ends are the figure itself."""
     return Range(value=value, low=value, high=value)
 
 

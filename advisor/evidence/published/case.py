@@ -58,7 +58,7 @@ class Case:
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
     def on_known(self, known: tuple[KnownRun, ...]) -> "Case":
-        """The case on a machine of which runs are known."""
+        """Case on a machine with known runs."""
         if not known:
             return self
         return replace(self, machine=replace(self.machine, known=known))
@@ -150,7 +150,9 @@ def _sequences(row: PublishedRow, case: Case) -> float:
 
 
 def guessed_batch(model: Model) -> float:
-    """Extra half width of a range for an unstated batch, as the logarithm of a factor."""
+    """Additional half width of a range where the batch is not stated, as the logarithm of a
+    factor.
+    """
     table = Constants.fitted()
     if model.has_experts:
         return table.value("spread_guessed_experts")

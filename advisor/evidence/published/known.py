@@ -48,7 +48,7 @@ def known_runs(rows: Iterable[Mapping[str, str]]) -> KnownRuns:
 
 
 def runs_of(row: PublishedRow) -> Iterator[KnownRun]:
-    """Known runs of a row: of its tokens, and of its prompt where that was timed.
+    """Known runs of a row: that of its tokens, and that of its prompt where the prompt was timed.
 
     Raises:
         InputError: no machine, no speed, or a row that cannot be predicted.

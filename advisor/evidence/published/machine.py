@@ -87,7 +87,7 @@ Meaning = TypeVar("Meaning")
 
 
 def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
-    """Row that a name in a source means; None for a name that the catalogue does not know."""
+    """Row for a name in a source; None for a name that the catalogue does not know."""
     if len(name) > UnknownName.LONGEST:
         return None
     return _row_or_none(find, name)

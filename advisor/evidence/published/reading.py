@@ -50,7 +50,7 @@ STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 
 def understood(row: PublishedRow) -> Case:
-    """Interpretation of a row."""
+    """Case that a row describes, with typical parts for missing values."""
     row = with_category(row)
     if row.category not in CATEGORIES:
         raise InputError(f"category {row.category!r} is no inference run; nothing to predict.")

@@ -288,7 +288,8 @@ def prompt_apart(row: PublishedRow, work: Workload) -> Workload:
 
 
 def padded(row: PublishedRow) -> float:
-    """Longest prompt, to which the runtime pads all prompts; 0 where none are padded [tokens].
+    """Length of the longest prompt, to which the runtime pads all prompts; 0 without padding
+    [tokens].
 
     MoE-Lightning does not pad prompts, its variant "(p)" does.
     """
@@ -314,5 +315,5 @@ def kv_type(row: PublishedRow, runtime: Runtime) -> str:
 
 
 def replicas(row: PublishedRow) -> int:
-    """Copies of the model that share a row's requests; 1 where none are stated."""
+    """Number of copies of the model that share a row's requests; 1 where none is stated."""
     return int(figure("copies of the model", row.source_note) or 1)

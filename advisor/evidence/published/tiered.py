@@ -73,7 +73,9 @@ def engine_of(text: str) -> TieredEngine | None:
 
 @lru_cache(maxsize=64)
 def as_run(engine: TieredEngine) -> TieredEngine:
-    """Engine without its refusals, for a run that was published."""
+    """Engine without the models, systems and cards that it refuses, for a run that was
+    published.
+    """
     vendors = f"{engine.vendors};NVIDIA;AMD;Intel"
     if not engine.without_gpu:
         vendors += ";Apple"

@@ -226,8 +226,8 @@ def sizes_of(row: GpuRow, rows: Mapping[str, GpuRow]) -> tuple[float, ...]:
 
 
 def size_unsaid(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
-    """Note on the memory size that a name leaves open; empty where it is said or only one size is
-    sold.
+    """Note on the memory size that a name leaves open; empty where the name states it, or where
+    only one size is sold.
     """
     sizes = sizes_of(gpu.row, rows)
     own = gpu.row.memory_gib

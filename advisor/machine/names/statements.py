@@ -166,7 +166,7 @@ def link_note(generation: int, lanes: int) -> str:
 
 
 def whole_memory(name: str) -> float | None:
-    """RAM of which a name says that a part counts [GiB]; None where it says no such part."""
+    """Whole RAM of a machine whose name says how much of it is free [GiB]; None for other names."""
     stated = statements(Written.of(name))
     if stated.free_gib is None:
         return None
@@ -290,9 +290,7 @@ def note(words: Iterable[str]) -> str:
 
 
 def drive_note(name: str, ram_gb: object = None) -> str:
-    """Sentence about sizes in TB of a name, but for the one that counts as RAM; empty without
-    them.
-    """
+    """Sentence about drives, which are sizes in TB that do not count as RAM; empty without them."""
     text = any_of("drive").sub(" ", translated(plain(name)))
     every = (match[0] for match in any_of("terabytes").finditer(text))
     sizes = [repr(size) for size in every if float(size.rstrip("tb ")) * 1024 != ram_gb]

@@ -158,7 +158,7 @@ BINARY = frozenset({2**power for power in range(2, 11)})
 
 
 def longer_context(text: str, model: Named) -> Named:
-    """Model with the longer context of its variant.
+    """Model with the context of its variant, where that is longer.
 
     The context is that of the variant's own row or name. An exact name is no variant, unless its
     maker has it as a repository of its own beside the model's; a copy's row says nothing of it.

@@ -108,7 +108,7 @@ class HubList:
         return bool(publisher) and f"\n{publisher.lower()}/" in self._folded
 
     def ending_with(self, end: str) -> Iterator[HubRow]:
-        """Repositories whose name ends so, compared without case."""
+        """Repositories whose name has an ending, compared without case."""
         return self._with(f"{end},", lambda row: row.name.endswith(end))
 
     def where(self, column: str, text: str) -> Iterator[HubRow]:
@@ -126,8 +126,8 @@ class HubList:
         return self._with(sizes, lambda other: other.sizes == row.sizes, widths)
 
     def published_by(self, publishers: Iterable[str], copier: str) -> dict[str, int]:
-        """Places of repositories by key: the first one of the publishers, or that of the copier
-        without one.
+        """Places of repositories by key: the first of the publishers, or that of the copier where
+        they have none.
         """
         wanted = frozenset(publishers)
         index: dict[str, int] = {}
@@ -187,7 +187,7 @@ def doubted_models() -> Mapping[str, str]:
 
 
 def of_sizes(row: HubRow) -> Iterator[HubRow]:
-    """Undoubted repositories with the sizes of a row, the most downloaded first."""
+    """Repositories with the sizes of a row and without doubts, the most downloaded first."""
     doubted = doubted_models()
     return (other for other in hub_list().of_sizes(row) if other.name not in doubted)
 
@@ -297,7 +297,7 @@ PACKED = re.compile(
 
 
 def is_unpacked(row: HubRow) -> bool:
-    """Whether files hold one number per weight, by the model's name."""
+    """Whether the files of a model have a number for every weight, by its name."""
     return names_no_packing(row.name)
 
 
@@ -307,7 +307,7 @@ def names_no_packing(name: str) -> bool:
 
 
 def counts_weights(row: HubRow) -> bool:
-    """Whether the stated total was counted from the repository's files."""
+    """Whether the stated number of weights was counted from the repository's files."""
     worked_out = (_by_widths(row), _by_tensors(row))
     return row.parameters % ROUNDED != 0 and row.parameters not in worked_out
 

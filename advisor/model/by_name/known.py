@@ -73,7 +73,9 @@ def catalogue_keys() -> dict[str, ArchitectureSpec]:
 
 @cache
 def other_names() -> dict[str, str]:
-    """Models by the parts of names that do not tell them ("phi3:14b")."""
+    """Models of names that do not contain the model's own name ("phi3:14b"), by the parts of the
+    names.
+    """
     bases = texts("models/other_names.csv", "name", "model")
     return {take_apart(name).key: model for name, model in bases.items()}
 
@@ -128,7 +130,7 @@ def base_of(key: str) -> KnownRow | None:
 
 
 def of_other_name(key: str) -> KnownRow | None:
-    """Base model of a name that does not contain the base's name."""
+    """Base model of a name that does not contain the base's own name."""
     base = other_names().get(key)
     if base:
         return catalog.model_rows().get(base) or hub_list().named(base)
@@ -178,8 +180,8 @@ def packed_base(name: str) -> HubRow | None:
 
 
 def better_described(row: HubRow) -> HubRow:
-    """Repository of the same words and layers that is described better; the row itself where there
-    is none.
+    """Repository with the same words and layers that the rules describe best; the row itself where
+    none is better.
     """
     alike = (
         other

@@ -46,7 +46,7 @@ class HubRule:
     beside: str
 
     def keys(self, row: HubRow) -> dict[str, object]:
-        """The keys of `config` that hold for a repository."""
+        """Keys of a config.json that hold for a repository by this rule."""
         return dict(_holding(self.config, row))
 
     def weights_beside(self, row: HubRow, architecture: Architecture) -> tuple[int, ...]:
@@ -72,7 +72,9 @@ class HubRule:
 
     @property
     def choices(self) -> tuple[dict[str, object], ...]:
-        """The values that the sizes leave open; one empty choice where they leave none."""
+        """Values of the keys that the sizes do not tell, each set as a mapping; one empty set where
+        they tell all.
+        """
         key, _, values = self.open.partition("=")
         return tuple({key: literal(value)} for value in values.split("|") if value) or ({},)
 
@@ -140,7 +142,7 @@ class Listed:
 
 @lru_cache(maxsize=256)
 def listed(row: HubRow) -> Listed:
-    """The architecture of a listed repository, unless its sizes are missing or contradict."""
+    """Architecture of a listed repository, or the reason why its sizes give none."""
     fetched = by_config().get(row.name.casefold())
     if fetched is not None and not fetched.refused:
         return configured(fetched)
@@ -222,7 +224,7 @@ BUILT_BY = "https://github.com/huggingface/transformers/"  # source of rows that
 
 
 def configured(row: RenewedModelRow) -> Listed:
-    """A fetched repository as its own config.json describes it."""
+    """Fetched repository as its own config.json describes it."""
     from advisor.model.config.by_tensors import from_text
     from advisor.model.config.read import describe, describe_by_tensors
 
@@ -258,7 +260,9 @@ def _seems_latent(row: HubRow) -> bool:
 
 
 def is_described(architecture: str) -> bool:
-    """Whether config.json files of an architecture are understood, without a rule for the list."""
+    """Whether the model's config.json suffices, as its family is known and no rule of the list is
+    needed.
+    """
     from advisor.model.config.values import families
 
     family = families().get(architecture)

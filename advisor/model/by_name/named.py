@@ -116,7 +116,7 @@ def _meant(text: str) -> Named:
 
 
 def spelled(text: str) -> ArchitectureSpec | None:
-    """Catalogue row of a name or alias, compared without spaces and dashes."""
+    """Row of the catalogue by its name or an alias, compared without spaces and dashes."""
     exact = name_matching.spelled("model", catalog.model_rows()).get(text.strip().casefold())
     return exact or _joined_spellings().get(_joined(text))
 
@@ -330,7 +330,7 @@ TUNED = frozenset({"it", "instruct", "chat"})
 
 
 def weights_of(text: str, row: KnownRow) -> str:
-    """Name under which the weights of a name are published; empty where they are those of the model
+    """Name under which a name's weights are published; empty where they are those of the model
     itself.
 
     It is the name itself where no list has such weights.

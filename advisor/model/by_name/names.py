@@ -233,7 +233,7 @@ def stated_numbers(name: ModelName) -> list[float]:
 
 
 def is_active(token: str) -> bool:
-    """Whether a token of a name states active weights: `a3b`."""
+    """Whether a token of a name states the number of active weights: `a3b`."""
     return re.fullmatch(r"a\d+(\.\d+)?[bm]", token) is not None
 
 
@@ -277,7 +277,7 @@ def format_in_name(text: str) -> Format | None:
 
 
 def leaves_bits_open(text: str) -> bool:
-    """Whether a name says EXL2 or EXL3, whose files have any number of bits, and states none."""
+    """Whether a name has EXL2 or EXL3 and no number of bits."""
     name = _joined_format(text.casefold())
     stated = TABLE.any_of("width").search(name) or TABLE.any_of("bits").search(name)
     return bool(PACKED_TO_WIDTH.search(name)) and not stated

@@ -44,9 +44,9 @@ from advisor.model.by_name.names import (
 
 
 def readings(name: ModelName) -> Iterator[KnownRow | None]:
-    """Models that the words of a name may mean, the surest reading first.
+    """Models that a name may mean, from the surest reading of its words to the least sure.
 
-    What llama-bench prints is no name: its "phi3 14B" is Phi-4, Ollama's "phi3:14b" Phi-3.
+    Text that llama-bench prints is no name: its "phi3 14B" is Phi-4, Ollama's "phi3:14b" Phi-3.
     """
     printed = bool(_printed_as(name))
     numbered = any(map(str.isdigit, name.key))

@@ -292,7 +292,7 @@ def _words(name: names.ModelName) -> tuple[str, ...]:
 
 
 def told_of(name: names.ModelName) -> StatedSizeRow | None:
-    """Size that a maker states of a model; None where the name states another size."""
+    """Row with the size that a maker states of a model; None where the name states another size."""
     row = stated_sizes().get(_words(name))
     size = names.stated_size(name)
     if row is None or size is None:

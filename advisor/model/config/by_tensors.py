@@ -280,7 +280,7 @@ def _stacks(stored: Iterable[StoredTensor]) -> Mapping[str, int]:
 
 
 def unknown_kinds(config: Config, unnamed: Iterable[str] = ()) -> tuple[str, ...]:
-    """Kinds of layers without a description.
+    """Words for the kinds of layers that no description has.
 
     They are words of `layer_types`, modules that no table has, the class of the model's own code,
     or its family.

@@ -144,8 +144,8 @@ WORTH_SAYING = 1.05  # factor of a model's size from which a range is said
 
 
 def stored_by_name(text: str, form: str) -> StoredFormat:
-    """Format of a name: from its repository where the files were read, or one format for all
-    modules.
+    """Format of a model's weights by its name: as its repository's files have it, or one format for
+    all modules.
     """
     last = text.strip().casefold()
     for repository, stored in published_formats().items():

@@ -39,11 +39,11 @@ class Config:
     defaults: Mapping[str, object] = field(default_factory=dict)
 
     def states(self, *keys: str) -> bool:
-        """Whether one of the keys is in the file itself, and not null."""
+        """Whether the file itself has one of the keys with a value other than null."""
         return any(self.values.get(name) is not None for key in keys for name in spellings(key))
 
     def raw(self, *keys: str) -> tuple[str, object]:
-        """The first key that has a value, and the value; the first key and None where none has."""
+        """First key that has a value, and the value; the first key and None where none has one."""
         names = [name for key in keys for name in spellings(key)]
         for source in (self.values, self.defaults):
             for name in names:
@@ -326,7 +326,7 @@ def is_undescribed(values: Mapping[str, object]) -> bool:
 
 
 def is_guessed(family: FamilyRow) -> bool:
-    """Whether a family has the rule of Llama, as it has no rule of its own."""
+    """Whether a family is read by Llama's rule for want of its own."""
     return family not in families().values()
 
 
@@ -382,7 +382,7 @@ def built_models() -> Mapping[str, BuiltModelRow]:
 
 
 def built_like(whole: Mapping[str, object]) -> BuiltModelRow | None:
-    """Model of the family and sizes of a config.json; None where none is built."""
+    """Built model with the family and sizes of a config.json; None where there is none."""
     stated = Config(name="", values=language_model(whole))
     named = {str(part.get("model_type")) for part in (whole, stated.values)}
     named |= {family.removesuffix("_text") for family in named}

@@ -61,7 +61,9 @@ def describe_path(path: Path) -> Described:
 
 
 def describe_prefix(name: str, data: bytes) -> Described:
-    """The model whose file begins with these bytes; NeedMoreBytes if they end in the header."""
+    """Model whose file begins with these bytes; raises NeedMoreBytes if they end within the
+    header.
+    """
     return describe_parts([prefix(name, data)])
 
 

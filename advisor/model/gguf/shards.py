@@ -223,7 +223,7 @@ def joined(headers: Sequence[Header]) -> list[TensorInfo]:
 
 
 def cut_short(parts: Sequence[Part], headers: Sequence[Header]) -> list[str]:
-    """Files that end before their weights do: an incomplete download, or a beginning."""
+    """Files that end before their weights do, as an incomplete download does."""
     notes = []
     for part, header in zip(parts, headers, strict=True):
         ends = (header.size + info.offset + stored_bytes(info) for info in header.tensors)

@@ -88,7 +88,9 @@ def measure(
 
 
 def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
-    """`disk_read_ahead` [B]: the kernel's setting for mapped files; empty where unknown."""
+    """Measurement `disk_read_ahead`, the kernel's setting for mapped files [B]; empty where
+    unknown.
+    """
     window = host.read_ahead(path or default_folder())
     note = "As the operating system has it set (read_ahead_kb)."
     if window:

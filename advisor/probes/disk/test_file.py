@@ -163,7 +163,7 @@ def temporary(
 
 @contextmanager
 def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
-    """Descriptor of a new unnamed file, and a path for opening it again."""
+    """Descriptor of a new file without a name, and a path by which it is opened again."""
     if operating_system() == "linux":
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             yield file.fileno(), Path(f"/proc/self/fd/{file.fileno()}")

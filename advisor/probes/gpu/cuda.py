@@ -192,7 +192,7 @@ class Session:
         return int(address)
 
     def seen_by_device(self, pinned: int) -> int:
-        """Address under which kernels read page-locked host memory."""
+        """Address by which kernels read page-locked memory of the host."""
         return int(self._cuda.call("cuMemHostGetDevicePointer", pinned, 0))
 
     def to_device(self, target: int, source: int, size: int, stream: Any = None) -> None:

@@ -87,7 +87,7 @@ def figure_name(name: str, place: int) -> str:
 
 
 def same_bus(bus: str, other: str) -> bool:
-    """Whether PCI addresses are of one device: NVML writes the domain with more digits."""
+    """Whether two PCI addresses are of one device: NVML writes more digits for the domain."""
     return bus.casefold().lstrip("0") == other.casefold().lstrip("0")
 
 

@@ -39,7 +39,7 @@ WORTH_SAYING = 0.05  # drift from which a note advises to repeat the probe
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """Timing of a sample, once."""
+    """One timing of a sample."""
 
     sample: Sample  # sample
     timings: Timings  # its times
@@ -48,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """Change of the machine's speed over a probe."""
+    """Steadiness of the machine's speed over a probe."""
 
     turns: int  # how many times the reference was timed
     drift: float  # half the range of its token times over their mean, 0.03 for 3 %; 0 for one turn
@@ -65,7 +65,7 @@ class Steadiness:
 
 
 def in_turns(turns: Sequence[Turn]) -> tuple[Timed, Steadiness]:
-    """Samples with their times at the pace of the first one, and the steadiness of that pace."""
+    """Times of the samples at the pace of the first one, and how steady the pace was."""
     if not turns:
         return {}, Steadiness(turns=0, drift=0.0)
     reference = [turn for turn in turns if turn.sample == turns[0].sample]

@@ -1,4 +1,4 @@
-"""Results of tools without what is private in them: figures stay, answers, paths and names go.
+"""Results of tools without their private parts: figures stay; replies, paths and names are removed.
 
 Tools print or save the reply that they timed, the folder of the model, addresses and tokens. Of
 JSON stay numbers and the texts that a reader takes (data/diagnosis/result_tools.csv), of printed
@@ -78,7 +78,7 @@ def hardware_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def shown_result(text: str) -> str:
-    """A result without what is private; empty where it holds no figure."""
+    """Result without its private parts; empty where it has no figure."""
     plain = COLORS.sub("", text)
     shown = _of_json(plain)
     if shown is None:
@@ -87,7 +87,7 @@ def shown_result(text: str) -> str:
 
 
 def without_private(text: str) -> str:
-    """A text without names of persons, accounts, computers and folders."""
+    """Text without names of persons, accounts, computers and folders."""
     for pattern, instead in PRIVATE.items():
         text = re.sub(pattern, instead, text, flags=re.IGNORECASE)
     return ABSOLUTE.sub(_last_part, text)

@@ -100,7 +100,9 @@ def literal(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Literal text that starts no list and underlines no heading."""
+    """Text on one line that Markdown shows unchanged, also where it would begin a list or a
+    heading.
+    """
     begins_none = re.sub(r"^(\d+)(?=[.)])", r"\1\\", literal(text))
     return re.sub(r"^(?=[-+=])", r"\\", begins_none)
 

@@ -41,7 +41,7 @@ class Paper(FPDF):
     """A4 document with page numbers."""
 
     def footer(self) -> None:
-        """Called by fpdf2 at the end of each page."""
+        """Page number at the end of each page, which fpdf2 asks for."""
         self.set_y(-10)
         self.set_font(FONT, size=7)
         self.set_text_color(*SOFT)

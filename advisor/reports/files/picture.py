@@ -118,7 +118,9 @@ def _bar(card: Card, speed: float) -> Iterator[Mark]:
 
 
 def wrapped(text: str, size: int, most: int) -> list[str]:
-    """Text in at most so many lines of the picture's width; what is left over ends in "..."."""
+    """Lines of a text within the width of the picture; the last line ends in "..." where text is
+    left over.
+    """
     longest = int((WIDTH - 2 * LEFT) / (CHARACTER * size))
     lines = [""]
     for word in text.split():
@@ -132,7 +134,7 @@ def wrapped(text: str, size: int, most: int) -> list[str]:
 
 
 def fitted(words: Words) -> Words:
-    """Line that is cut where it would leave the picture."""
+    """Line of text that is cut at the edge of the picture."""
     room = words.x - LEFT if words.right else WIDTH - LEFT - words.x
     longest = max(int(room / (CHARACTER * words.size)), 4)
     if len(words.text) <= longest:

@@ -146,8 +146,7 @@ class AnnotatedReport:
 def conflicts_of(
     wanted: Mapping[str, Value], now: ReportHead, seen: ReportHead | None
 ) -> tuple[EditConflict, ...]:
-    """Fields that an edit and another person changed to different values since the editor saw the
-    report.
+    """Fields that two people changed to different values, one of them in this edit.
 
     It is empty for a report that was not seen, which is overwritten in any case.
     """

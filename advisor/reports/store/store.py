@@ -206,7 +206,7 @@ class ReportStore:
             return ReportPage(heads=tuple(map(_head, chosen)), total=len(numbers))
 
     def choices(self) -> FilterChoices:
-        """Values that the filters of a list offer."""
+        """Values that the filters of a list offer to choose from."""
         with self._sessions.reading() as session:
             existing = self._visible([ReportRow.deleted_at.is_(None)])
             models, gpus = (

@@ -52,7 +52,7 @@ MATRICES = 3  # matrices of an expert, in separate places of the file: gate, up 
 
 @dataclass(frozen=True, kw_only=True)
 class Rereading:
-    """Constants of rereading; each may be an array, to try several values."""
+    """Constants of rereading; each may be an array, to try several values at once."""
 
     retained: Array  # share of a scan that stays cached although the cache is too small for it
     renewed: Array  # rate of a core that evicts pages, with a read-ahead of 128 KiB [B/s]

@@ -93,8 +93,8 @@ class TieredEngine:
 
     @property
     def makers_format(self) -> str:
-        """Format of a maker's checkpoint, with experts of 4 bits and all else of 16, of an engine
-        that reads it as it is; empty for others.
+        """Format of the maker's checkpoint, where the engine reads it unchanged: experts of 4 bits,
+        all else of 16; empty for other engines.
         """
         return "MXFP4-hf" if self.files == CHECKPOINT else ""
 

@@ -91,7 +91,7 @@ RELEASES = ("Runtime", "Written for", "Newest", "Checked", "What a newer one doe
 
 
 def releases_section() -> None:
-    """Releases of the runtimes that commands and constants were written for."""
+    """Show the releases of runtimes that commands and constants were written for."""
     show(section("Releases of the runtimes", "releases"))
     say(
         "What the commands and constants were written for, and what was newer when checked.",

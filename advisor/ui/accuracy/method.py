@@ -97,7 +97,7 @@ LIMITS = "Limits"  # title of the last section of the text, a list
 
 
 def general() -> None:
-    """Formulas under their titles with the meaning of their symbols; the limits."""
+    """Show the formulas with the meaning of their symbols, and the limits."""
     show(section("Formulas", "formulas"))
     *formulas, (_, limits) = sections()
     for place, (title, parts) in enumerate(formulas):
@@ -208,7 +208,7 @@ def five_routes(model: Model, machine: Machine, work: Workload) -> Markup:
 
 
 def figures() -> None:
-    """Constants, and factors of stated software."""
+    """Show constants, and factors of stated software."""
     st.subheader("Constants", anchor="constants")
     say(
         "Shares of datasheet speeds, and fixed costs. Each is fitted to published runs, measured, "

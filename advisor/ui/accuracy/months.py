@@ -57,7 +57,7 @@ def _was(row: ComparedScore, figure: Callable[[MonthScore], float]) -> str:
 
 
 def alarm_notice() -> None:
-    """A box with what got worse by the last commit; none where nothing did."""
+    """Show a box with what the last commit made worse; nothing where nothing got worse."""
     raised = tuple(alarms(*last_two(kept_scores())))
     if not raised:
         return

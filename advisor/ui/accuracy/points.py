@@ -119,7 +119,7 @@ def hover(point: AccuracyPoint) -> str:
 
 
 def off(point: AccuracyPoint) -> str:
-    """Error of a prediction, in words."""
+    """Words on the error of a prediction."""
     if abs(point.error) < 0.005:
         return "right within half a percent"
     return f"{percent(abs(point.error))} too {'fast' if point.error > 0 else 'slow'}"

@@ -167,7 +167,7 @@ def _best(score: scoring.Score) -> Markup | str:
 
 
 def formulas(ledger: scoring.Ledger) -> None:
-    """Each public formula on the rows that it can answer."""
+    """Show each public formula on the rows that it can answer."""
     say(
         "Rewritten from their source code and given the same facts as our model: bytes of the "
         "file, bandwidths of the datasheet, RAM as stated or as we assume it. They were not "
@@ -221,7 +221,7 @@ PARTS = {"Figures of": lambda score: score.regime, "Figures": counted, **METRICS
 
 
 def largest_errors(ledger: scoring.Ledger) -> None:
-    """Worst groups, then seen and unseen cards, then rows that do not count."""
+    """Show the worst groups, then seen and unseen cards, then rows that do not count."""
     say(
         "Groups of two or more figures, one source on one machine, by their median error. Most "
         "have causes that no column states: a driver, a power limit, other load, a build.",

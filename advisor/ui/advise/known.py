@@ -31,7 +31,7 @@ def row(answer: Answer) -> None:
 
 
 def lines(answer: Answer) -> Markup:
-    """Sentences on known speeds, with a button for each that forgets it."""
+    """Sentences on known speeds, and a button for each speed that makes the answer forget it."""
     told = joined(block("oa-known", text) for text in answer.of_known)
     buttons = (
         press(_key(number), f"Forget {text}", "oa-press oa-forget")
@@ -41,7 +41,7 @@ def lines(answer: Answer) -> Markup:
 
 
 def actions(answer: Answer) -> dict[str, Callable[[], None]]:
-    """Actions of these buttons, by their keys."""
+    """Actions of the buttons that forget a known speed, by their keys."""
     return {
         _key(number): partial(_forget, text)
         for number, text in enumerate(answer.nouns.request.known)

@@ -41,7 +41,7 @@ LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
 
 def certainty(answer: Answer) -> Markup:
-    """Line on how near published runs like the answer were met."""
+    """Line on the accuracy of predictions for published runs like the answer."""
     best = answer.advice.best
     if best is None:
         return Markup()
@@ -87,8 +87,8 @@ def _crowded(best: Estimate) -> bool:
 
 
 def dots(row: CoverageRow | None, *, assumed: bool, known: bool = False) -> int:
-    """Certainty as one to three dots, by similar runs and by assumptions; one more for known speeds
-    of the machine.
+    """Certainty as one to three dots, by similar runs and assumptions, with one more for known
+    speeds.
     """
     if row is None or row.median_error > FAIR:
         level = 1

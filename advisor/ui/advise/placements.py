@@ -100,7 +100,7 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
 
 
 def badge(answer: Answer, best: Estimate) -> tuple[str, str]:
-    """Words and tone of the fastest placement, as in the verdict, with its reserve."""
+    """Words and tone of the fastest placement, as in the verdict, with its drawback."""
     words = answer.advice.summary
     if answer.advice.elsewhere:
         return BADGES[judged(speed_of(best), answer.nouns.money.reading_tps)]
@@ -119,7 +119,7 @@ def winner(
     beside: Markup | str = "",
     foot: Markup | str = "",
 ) -> Markup:
-    """Framed card below its title: speed, its range as a bar, where it stands to reading
+    """Framed card with its title: speed, its range as a bar, and the mark of reading speed
     [tokens/s].
     """
     figure = Markup("<span class='oa-figure'>{}</span> tokens a second{}")

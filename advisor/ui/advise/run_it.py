@@ -83,7 +83,9 @@ STEP = Markup("<b>{}</b> {}")
 
 
 def chosen_system(picked: Estimate) -> System:
-    """Operating system whose shell the lines are for: chosen, or of the machine or browser."""
+    """Operating system for whose shell lines are shown: the chosen one, or that of the machine or
+    browser.
+    """
     offered = systems(picked)
     if len(offered) == 1:
         return offered[0]
@@ -109,7 +111,9 @@ def _steps(lines: FirstRun) -> None:
 
 
 def told(picked: Estimate, system: System) -> None:
-    """Lines to copy, from installing the program to a running model, and the exact command."""
+    """Show the lines to copy, from installing the program to a running model, and the exact
+    command.
+    """
     lines = first_run(picked, system)
     if lines.run:
         _steps(lines)

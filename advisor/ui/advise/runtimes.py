@@ -97,7 +97,9 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
 def choose(
     label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
 ) -> Estimate:
-    """Chosen estimate; the best, or the first, where the choice is impossible."""
+    """Estimate that the visitor chooses; the best, or the first, where that choice is
+    impossible.
+    """
     named = {
         f"{estimate.runtime.name}, {estimate.strategy.heading}": estimate for estimate in estimates
     }
@@ -152,7 +154,9 @@ def _together(answer: Answer, ready: list[Estimate]) -> None:
 
 
 def limits(together: Together) -> Iterable[str]:
-    """Chart in words: gain, cache, where memory ends, where the target speed ends."""
+    """Sentences on a chart of users: gain, cache, the end of the memory, the end of the wanted
+    speed.
+    """
     alone = tokens_per_second(float(together.each[0]))
     most = int(together.users[-1])
     yield f"One user gets {alone}" + (

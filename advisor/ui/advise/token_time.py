@@ -100,7 +100,7 @@ PAUSE = 2.5  # seconds at the end, so that a fast model does not flicker
 
 
 def typing(speed: float) -> Markup:
-    """Lines typed at a speed; each line is covered by its own width and that of earlier lines
+    """Lines that are typed at a speed, each covered by its own width and that of earlier lines
     [tokens/s].
     """
     wide = len(LINES[0])

@@ -60,7 +60,7 @@ WORTH_QUALITY = 1.5
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """Way out of a slow answer."""
+    """Way to improve a slow answer."""
 
     name: str  # what it is
     price: str  # its price tag
@@ -384,7 +384,7 @@ WOULD_IT_PAY = "Would another pay?"
 
 
 def row_of_candidates(answer: Answer) -> None:
-    """Field for the name of a purchase that is considered; folded while it is empty."""
+    """Show a field for the name of a purchase that is considered; folded while it is empty."""
     machine = answer.nouns.machine
     if machine.unified:
         words = "Mac Studio, DGX Spark ..."

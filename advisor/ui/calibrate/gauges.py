@@ -120,14 +120,14 @@ def _gauge(measurement: Measurement, mark: GaugeMark | None, now: datetime) -> M
 
 
 def steadiness(spread: float) -> str:
-    """Spread of the repeats, in words."""
+    """Words on the spread of the repeats."""
     names = {STEADY: "Steady", FAIR: "Fairly steady", UNSTEADY: "Uneven", math.inf: "Unsteady"}
     name = next(name for most, name in names.items() if spread <= most)
     return f"{name}: repeats within {100 * spread:.0f} %"
 
 
 def ago(when: str, now: datetime) -> str:
-    """Age in words; the date from a week on."""
+    """Words on an age; the date from a week on."""
     then = moment(when)
     age = now - then
     if age < timedelta(minutes=2):

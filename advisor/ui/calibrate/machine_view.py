@@ -339,7 +339,7 @@ class SpeedChange:
 
     @property
     def words(self) -> str:
-        """Change in words."""
+        """Words on the change."""
         if self.before is None or self.after is None:
             return "does not fit"
         ratio = self.after / self.before

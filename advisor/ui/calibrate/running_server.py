@@ -33,7 +33,7 @@ HOW = (
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server that is watched, since a first reading."""
+    """Server that is watched from a first reading on."""
 
     url: str
     model: str  # name of its model, as the visitor says

@@ -118,7 +118,7 @@ FIRST = 10  # rows beside the picture
 
 
 class OfferKind(StrEnum):
-    """Ways to get a machine, or an answer, to choose from."""
+    """Ways to get a machine or an answer, for the visitor to choose from."""
 
     BUY = "Buy"
     RENT = "Rent"
@@ -129,7 +129,7 @@ class OfferKind(StrEnum):
     @property
     def offers(self) -> tuple[str, ...]:
         """Kinds of offer of the finder; none for kinds that the options of the present machine
-        list.
+        have.
         """
         both = {"Buy": ("bought",), "Rent": ("rented",), "Both": ("bought", "rented")}
         return both.get(self, ())

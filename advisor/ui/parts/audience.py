@@ -1,4 +1,4 @@
-"""Audience: who reaches the server, and what its visitors may therefore do.
+"""Audience of the server: who reaches it, and what its visitors may therefore do.
 
 One's own computer serves itself alone and allows everything. Where others reach the server, it
 reads none of its files, measures nothing, shows nothing of its own computer, takes no machines in

@@ -84,7 +84,8 @@ def picture(strokes: Iterable[str]) -> Markup:
 def point(
     across: float, up: float, tip: str, colour: str, shape: str = "circle", size: int = 8
 ) -> Markup:
-    """Point with a tooltip, at a place from the left and the bottom [%], of a size [pixels].
+    """Point with a tooltip, at a distance from the left and from the bottom [%], with a size
+    [pixels].
 
     Its shape is one of the style sheet, "hidden" for words alone.
     """
@@ -97,7 +98,9 @@ def point(
 
 
 def words_at(across: float, up: float, text: str, style: str = "", colour: str = "") -> Markup:
-    """Words above a place from the left and the bottom [%], on the side that has room."""
+    """Words above a point at a distance from the left and from the bottom [%], on the side with
+    room.
+    """
     side = " oa-leftward" if across > 50 else ""
     paint = f";color:{colour}" if colour else ""
     html = Markup("<em class='{}{}' style='left:{:.2f}%;bottom:{:.2f}%{}'>{}</em>")
@@ -157,7 +160,7 @@ def legend(names: Iterable[tuple[str, str]], mark: str = "") -> Markup:
 
 
 def track(bar: Bar, end: float, unit: str, mark: str = "") -> Markup:
-    """Bar without its words; its parts, and the meaning of its mark, appear under the pointer."""
+    """Bar without words; its parts and the meaning of its mark appear under the pointer."""
     inside = joined(_bar_parts(bar, end, unit, mark))
     return Markup("<div class='oa-track' aria-hidden='true'>{}</div>").format(inside)
 
@@ -306,7 +309,7 @@ NAME_HIGH = 6.5
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """Point."""
+    """Point of a chart."""
 
     kind: str  # in the legend
     x: float  # value across

@@ -61,7 +61,9 @@ def link(address: str, words: object) -> Markup:
 
 
 def outward(address: str, words: object) -> Markup:
-    """Link to a page elsewhere, in a tab of its own; that page is not told where the link was."""
+    """Link to another site, in a tab of its own; that site is not told the page that the link was
+    on.
+    """
     html = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
     return html.format(address, words)
 
@@ -165,13 +167,15 @@ def listed(rows: Iterable[tuple[object, str, str]]) -> Markup:
 
 
 def press(key: str, words: str, style: str = "oa-press") -> Markup:
-    """Button that presses the widget of a key, or does the action that `pressed` has for it."""
+    """Button that presses the widget of a key, or does the action that `pressed` keeps for the
+    key.
+    """
     html = Markup("<button type='button' class='{}' data-press='{}'>{}</button>")
     return html.format(style, key, words)
 
 
 def pressed(actions: Mapping[str, Callable[[], None]]) -> None:
-    """Actions of the page's buttons within HTML, by their keys, in one hidden widget."""
+    """Keep the actions of the page's HTML buttons, by their keys, in one hidden widget."""
 
     def act() -> None:
         key = st.session_state["pressed"]

@@ -23,7 +23,7 @@ def keep(place: str, *sentences: tuple[str, str]) -> None:
 
 
 def attempt(place: str, action: Callable[[], str]) -> None:
-    """Do something, and keep its sentence or the reason of its refusal (for callbacks)."""
+    """Do something, and keep its sentence, or the reason why it was refused (for callbacks)."""
     try:
         kind = "note"
         text = action()

@@ -68,7 +68,9 @@ class ProbeJob:
         )
 
     def told(self, part: str) -> str:
-        """Progress of a part in words, all fixed in the program and therefore safe as Markdown."""
+        """Words on the progress of a part, all fixed in the program and therefore safe as
+        Markdown.
+        """
         label = HEADS.get(part, part)
         step = self.steps.get(part)
         if part in self.troubles:
@@ -89,7 +91,7 @@ class ProbeJob:
         return self.cancelled or time.monotonic() - self._started > self.longest
 
     def outcome(self) -> tuple[str, str]:
-        """Result in words, and the kind of notice; `troubles` has the parts that failed."""
+        """Words on the result, and the kind of notice; `troubles` has the parts that failed."""
         if self.cancelled:
             return "Stopped. Nothing was changed, and nothing is left behind.", "note"
         if not self.measurements:

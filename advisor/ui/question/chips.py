@@ -25,8 +25,8 @@ STATED = (Provenance.MEASURED, Provenance.GIVEN)  # kinds of speeds that are no 
 
 
 def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
-    """Show the chips of an answer; `taken` is the model that another name was taken for, empty for
-    none.
+    """Show chips with the meaning of an answer's question; `taken` is the model that another name
+    was taken for, empty for none.
     """
     request = current.present()
     if request.nowhere:

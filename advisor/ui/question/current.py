@@ -47,7 +47,7 @@ _VISIT = "visit"
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """Typed text that could not be read."""
+    """Typed text that could not be read, kept beside its input."""
 
     text: str  # as typed
     why: str  # what is wrong, and what is allowed
@@ -79,7 +79,7 @@ def visit() -> Visit:
 
 
 def read(page: str) -> None:
-    """Take over the request of the address where that is another one than the last run's."""
+    """Take over the request of the address where it differs from that of the last run."""
     stated = _inputs()
     if _REQUEST not in st.session_state:
         _open(stated, page)
@@ -97,7 +97,7 @@ def _open(stated: Mapping[str, str], page: str) -> None:
 
 
 def begun(request: Request, *, former: bool = False) -> Request:
-    """The request with a model and a machine where it states none, as on a first visit."""
+    """Request with a model and a machine where it states none, as on a first visit."""
     if not request.model:
         request = replace(request, model=FORMER_MODEL if former else MODEL)
     if not request.stated().keys() & {*MACHINE} - {*OWNED, "known"}:
@@ -179,7 +179,7 @@ def taking(key: str, act: Callable[[Any], None]) -> dict[str, Any]:
 
 
 def another_machine(words: str, /, **values: Any) -> None:
-    """Another machine, whose parts are open but for those given (for callbacks)."""
+    """Change to another machine, whose parts are open except those given (for callbacks)."""
     change(words, **of_machine(**values))
 
 

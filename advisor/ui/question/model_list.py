@@ -27,7 +27,7 @@ WANTED: dict[str, Nouns] = {}
 
 
 def want(nouns: Nouns) -> None:
-    """Have the best models of a question's machine computed, where they are not known."""
+    """Ask for the best models of a question's machine, where they are not known."""
     key = _key(nouns.request)
     if key not in _BEST and len(WANTED) < KEPT:
         WANTED[key] = nouns

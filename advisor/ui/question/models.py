@@ -1,4 +1,4 @@
-"""Model that the text of the model control means.
+"""Model that the text of the model control names.
 
 It is known by name, from a file or repository that are read once, or pasted or uploaded; no link
 can carry the last two, so the session keeps them.
@@ -31,7 +31,7 @@ _KEY = "given_models"
 
 @dataclass(frozen=True, kw_only=True)
 class Picked:
-    """Model with the text that means it."""
+    """Model with the text that names it."""
 
     text: str  # text as written in links
     resolved: ResolvedModel  # model in its own format, or the default one
@@ -46,7 +46,7 @@ class Picked:
 
 
 def pick(text: str, machine: str | None = None) -> Picked:
-    """Model that a text means, beside the words of a machine.
+    """Model that a text names; `machine` is the text that names the machine.
 
     Raises UnknownName with similar names, InputError for a file that must not or cannot be read and
     for the name of a GPU, Refusal for an unsupported model, NetworkError without the repository.
@@ -110,7 +110,7 @@ def _tried(text: str, stamp: str) -> ResolvedModel | AdvisorError:  # noqa: ARG0
 
 
 def is_given(text: str) -> bool:
-    """Whether a name means a pasted or uploaded model."""
+    """Whether a name is that of a pasted or uploaded model."""
     return text.startswith((PASTED, UPLOADED))
 
 

@@ -28,9 +28,7 @@ Answer = TypeVar("Answer")
 
 
 def tried(answer: Callable[[], Answer], *, with_presets: bool = True) -> Answer | None:
-    """An answer, or what is wrong on the page in its place, below the presets of machines unless
-    the page has those already.
-    """
+    """Answer, or None after the page shows what is wrong in its place."""
     try:
         return answer()
     except AdvisorError as error:
@@ -46,7 +44,7 @@ PALE = Markup("<div class='oa-pale' inert aria-hidden='true'>{}</div>")
 
 
 def keep(answer: Markup) -> None:
-    """Keep the shown answer, for a next question that has no answer."""
+    """Keep the shown answer, for a later question that has no answer."""
     st.session_state[_LAST] = answer
 
 

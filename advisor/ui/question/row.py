@@ -71,7 +71,7 @@ def _machine() -> None:
 
 
 def machine_words(request: Request) -> str:
-    """Machine of a request as its owner would say it."""
+    """Words for a request's machine as its owner would say them."""
     here = (request.machine or "").casefold() == THIS
     named = presets.here().casefold() if here else request.machine
     if request.cpu == TYPICAL.host:

@@ -25,7 +25,7 @@ it is, so that it can be stopped after a reload."""
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """This machine as detected."""
+    """Parts of this machine as detected."""
 
     machine: Machine  # its parts
     stale: str  # reason to measure again; empty while measurements are valid
@@ -106,7 +106,7 @@ def start(parts: Sequence[str] = probe_job.SHORT, *, full: bool = False) -> None
 
 
 def mine() -> probe_job.ProbeJob | None:
-    """Job that this visitor started, also before a reload of the page."""
+    """Job that this visitor started, also before the page was reloaded."""
     job = prober().job
     if job is not None and st.query_params.get(STARTED) == job.token:
         st.session_state[JOB] = job
@@ -117,7 +117,7 @@ def mine() -> probe_job.ProbeJob | None:
 @st.fragment(run_every=0.5)
 @unforeseen.named()
 def watch(where: str) -> None:
-    """Progress of each part, and a button for who started it."""
+    """Show the progress of each part, and a button for the visitor who started it."""
     job = prober().job
     if job is None or not job.running:
         st.rerun()

@@ -216,7 +216,7 @@ def shown(request: Request, calibrated: int) -> None:
 def verdict(
     nouns: Nouns, rows: Sequence[Runnable], kind: ModelKind = ModelKind.ALL
 ) -> tuple[str, str, str, str]:
-    """Coloured words, the words after them, their tone, and the second line."""
+    """Coloured words, the words after them, their tone, and the second line of the answer."""
     where = f"On {nouns.machine.name}"
     if kind is ModelKind.ALL:
         what = "model"
