@@ -51,7 +51,7 @@ from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
-from advisor.request.wants import NO_WANTS, Wants
+from advisor.request.wants import NO_WANTS, Fixed, Wants
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare, decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
@@ -121,6 +121,9 @@ def advise(
     other = nothing or (owned is not None and owned != machine)
     if best is None and chosen is not None and machine.system == OperatingSystem.WINDOWS:
         edits = faster = _in_linux(model, machine, work, conditions.settings, chosen)
+    if wants.fixed is Fixed.FORMAT:
+        edits = _in_same_formats(edits, work)
+        faster = _in_same_formats(faster, work)
     kept = speed_of(together) if together else None
     if other:
         kept = None if nothing else machine_speed(question)
@@ -162,6 +165,11 @@ def advise(
         chosen=chosen,
         placement=placement,
     )
+
+
+def _in_same_formats(edits: Iterable[Edited], work: Workload) -> tuple[Edited, ...]:
+    """Changes that leave the formats of the weights and of the cache as they are."""
+    return tuple(edit for edit in edits if edit.keeps_formats(work.kv_type))
 
 
 def _in_runtime(estimates: Iterable[Estimate], chosen: Runtime | None) -> list[Estimate]:

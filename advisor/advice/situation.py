@@ -38,7 +38,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.request.money import SECONDS_PER_HOUR
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
-from advisor.request.wants import Texts, Wants
+from advisor.request.wants import Fixed, Texts, Wants
 from advisor.runtimes import compared
 
 if TYPE_CHECKING:
@@ -391,7 +391,8 @@ def _with_answers_or_models(
     counted = case.demand.counted
     if counted and not case.demand.met_by(case.kept):
         return _many_at_once(case, question, conditions)
-    if counted or question.ownership.nothing or case.instead:
+    fixed = case.demand.wants.fixed is not Fixed.NOTHING
+    if counted or fixed or question.ownership.nothing or case.instead:
         return case
     session = conditions.session
     if session is not None:

@@ -13,7 +13,7 @@ from advisor.model import catalog
 from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.request.session import shapes
-from advisor.request.wants import MAKERS, Condition, Texts, Think
+from advisor.request.wants import MAKERS, Condition, Fixed, Texts, Think
 from advisor.runtimes import NAMED
 
 CLOUD = "cloud"  # kind of the machines that nobody owns
@@ -30,7 +30,7 @@ DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placement", "load_mode",
-          "form", "think", "texts", "condition", "maker")  # fmt: skip
+          "form", "think", "texts", "condition", "fixed", "maker")  # fmt: skip
 """Inputs that take no other name than those listed."""
 
 
@@ -68,6 +68,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "think": lambda: filter(None, Think),
     "texts": lambda: filter(None, Texts),
     "condition": lambda: filter(None, Condition),
+    "fixed": lambda: filter(None, Fixed),
     "maker": lambda: MAKERS,
 }
 

@@ -41,6 +41,7 @@ from advisor.request.wants import (
     SERVED_TPS,
     SERVED_WITHIN,
     Condition,
+    Fixed,
     Texts,
     Think,
     Wants,
@@ -169,6 +170,7 @@ class Request:
     max_usd_per_month: float | None = None
     texts: str | None = None
     condition: str | None = None
+    fixed: str | None = None
     maker: str | None = None
     max_watts: float | None = None
     max_usd: float | None = None
@@ -639,6 +641,7 @@ class Nouns:
             first_token_within=request.first_token_within,
             texts=listed(Texts, "texts", request.texts) or Texts.OPEN,
             condition=listed(Condition, "condition", request.condition) or Condition.ANY,
+            fixed=listed(Fixed, "fixed part", request.fixed) or Fixed.NOTHING,
             maker=maker_named(request.maker),
             max_usd=limit["max_usd"],
             max_watts=request.max_watts,

@@ -26,6 +26,14 @@ class Condition(StrEnum):
     USED = "used"
 
 
+class Fixed(StrEnum):
+    """Part of a request that no advice changes."""
+
+    NOTHING = ""
+    MODEL = "model"  # no other model is offered
+    FORMAT = "format"  # nor the model in other weights, or with its cache in another format
+
+
 class Think(StrEnum):
     """Reasoning before a reply, as it is wanted."""
 
@@ -51,6 +59,7 @@ class Wants:
     first_token_within: float | None = None  # longest wait for the first token; None for any [s]
     texts: Texts = Texts.OPEN
     condition: Condition = Condition.ANY
+    fixed: Fixed = Fixed.NOTHING
     maker: str = ""  # only maker of what is bought; empty for any
     max_usd: float | None = None  # most that is paid once; None for any [USD]
     max_watts: float | None = None  # most power of all cards together; None for any [W]
@@ -83,7 +92,7 @@ def listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
     try:
         return kind(text.strip().casefold().removesuffix(" pc"))
     except ValueError as error:
-        names = [str(member) for member in kind]
+        names = [str(member) for member in kind if member]
         raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error
 
 

@@ -11,6 +11,7 @@ from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.table.choice import is_bought, reads_drive
 from advisor.advice.table.option import OptionKind
 from advisor.advice.table.rules import of_makers
+from advisor.errors import UnknownName
 from advisor.formatting import Currency, in_shown_currency, money_shown_in
 from advisor.request.request import Request
 
@@ -98,3 +99,25 @@ def test_a_purchase_for_thinking_is_weighed_against_what_thinks_too() -> None:
     assert advice.decision.within is not advice.case.choice.safe
     # minutes of thought at 11 tokens a second, its best free setting, become a minute
     assert all(min(bar.low, bar.high) > 0 for bar in advice.what_matters)
+
+
+SPILLS = {"machine": "RTX 3060 12GB, Ryzen 5 5600, 32 GB", "model": "Qwen3-32B"}
+"""20 GB of weights beside a card of 12: another model and smaller formats write faster."""
+
+
+@pytest.mark.parametrize(
+    ("fixed", "model", "formats"), [(None, True, True), ("model", False, True),
+                                    ("format", False, False)],
+)  # fmt: skip
+def test_what_must_stay_is_not_advised_away(fixed, model: bool, formats: bool) -> None:
+    advice = answer(Request(**SPILLS, fixed=fixed).nouns()).advice
+    assert (advice.another_model is not None) is model
+    assert any(edit.of_format for edit in advice.what_ifs) is formats
+    assert any("KV cache" in edit.words for edit in advice.what_ifs) is formats
+    assert any("instead of Q4_K_M" in option.name for option in advice.options) is formats
+    assert advice.what_ifs, "other settings are"
+
+
+def test_a_part_that_cannot_stay_is_refused_with_those_that_can() -> None:
+    with pytest.raises(UnknownName, match="Allowed are model, format"):
+        answer(Request(**SPILLS, fixed="cache").nouns())

@@ -77,6 +77,11 @@ class Edit:
         """Whether the model's format alone is changed."""
         return self.changes.keys() == {"model"}
 
+    def keeps_formats(self, kv_type: str) -> bool:
+        """Whether the weights stay in their format, and the cache in the present one."""
+        work = self.changes.get("work")
+        return "model" not in self.changes and (work is None or work.kv_type == kv_type)
+
     def of(self, before: Estimate) -> Estimate:
         """Estimate after the edit."""
         if self.moves:

@@ -16,6 +16,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
+from advisor.request.wants import Fixed
 from advisor.runtimes.compare import compare, decode_tps, usable
 
 USUAL_CONTEXT = Workload.context
@@ -28,7 +29,10 @@ def setting_for_all(
 ) -> Edited | None:
     """Free setting of least loss with which the GPUs serve every user; None without one."""
     usual = {"machine": question.machine, "work": question.work, "runtimes": runtimes}
+    fixed = demand.wants.fixed is Fixed.FORMAT
     for changed in _settings(question.machine, question.work, runtimes):
+        if fixed and not changed.keeps_formats(question.work.kv_type):
+            continue
         nouns = {**usual, **changed.changes}
         there = nouns["machine"]
         every = compare(question.model, **nouns, settings=settings)

@@ -125,7 +125,7 @@ def test_the_command_lists_every_price_of_a_gpu(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpu", "condition", "usd", "found"),
+    ("gpu", "condition", "usd", "priced_as"),
     [
         # data/prices/usual_prices.csv has both conditions of the first; the second's only new price
         # is its maker's of 2020; the third has new ones alone, which stand in
@@ -136,9 +136,9 @@ def test_the_command_lists_every_price_of_a_gpu(capsys) -> None:
         ("RTX 5060 Ti 8GB", Condition.USED, 430, "new"),
     ],
 )
-def test_a_card_costs_what_it_does_in_the_wanted_condition(gpu, condition, usd, found) -> None:
+def test_a_card_costs_what_it_does_in_the_wanted_condition(gpu, condition, usd, priced_as) -> None:
     price = bought(gpu, 2, condition=condition)
-    assert (price.usd, price.condition) == (2 * usd, found)
+    assert (price.usd, price.condition) == (2 * usd, priced_as)
 
 
 def test_a_card_whose_only_new_price_is_of_its_launch_is_not_for_sale_new() -> None:
