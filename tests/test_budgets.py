@@ -28,7 +28,7 @@ MANY_PARAMETERS = 5  # what a function may take without being counted
 FENCE = "The core imports nothing of the rest"  # its contract in pyproject.toml
 CORE_MODULES = 79  # most that a newcomer reads to follow an answer
 CORE_LIBRARIES = {"numpy"}
-CORE_NAMES = 147  # most that the rest of the program takes from the core
+CORE_NAMES = 148  # most that the rest of the program takes from the core
 ROWS = 4  # values from which a literal is a table
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
