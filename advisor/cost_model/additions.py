@@ -108,8 +108,13 @@ class CacheKernelRow:
 
     runtimes: str  # names of runtimes, separated by semicolons
     backend: str  # GPU interface
-    types: str  # types of the cache without a fast kernel, separated by spaces
+    since: str  # first whole month of the builds of llama.cpp that it holds for; empty for all
+    before: str  # first whole month of those that it holds for no more; empty for none
+    # types of the cache without a fast kernel, separated by spaces; "mixed" is one of keys and
+    # another of values
+    types: str
     cached: float  # how many times longer reading the cache takes for a token
+    unpacked: float  # further bytes that are moved for each cached value of a token [B]
     drafted: float  # how many times longer a step takes that checks drafted tokens
     prompt: float  # how many times longer a prompt takes
     words: str  # sentence for the user; `{type}` is the type of the cache
@@ -127,13 +132,33 @@ def cache_kernels() -> Sequence[CacheKernelRow]:
     return read(DATA / "runtimes/cache_kernels.csv", CacheKernelRow)
 
 
-def slow_kernel(runtime: str, backend: str, kv_type: str) -> CacheKernelRow | None:
-    """Row of a cache type without a fast kernel, by runtime and backend; None for a fast type."""
-    for row in cache_kernels():
-        concerned = runtime in row.runtimes.split(";") and row.backend == backend
-        if concerned and kv_type in row.types.split():
-            return row
-    return None
+TODAY = "9999-12"  # month of a build that nobody stated
+MIXED = "mixed"  # keys of one type and values of another
+
+
+def slow_kernel(
+    runtime: str, backend: str, work: Workload, build: str = ""
+) -> CacheKernelRow | None:
+    """Row of a cache type without a fast kernel, by runtime and backend; None for a fast type.
+
+    Of keys and values with a row each, the slower one counts. Scores that are written to memory
+    (`-fa off`) are computed by other kernels. `build` is the month of the build, empty for today's.
+    """
+    if not work.flash_attention:
+        return None
+    types = {*Model.cache_types(work.kv_type)}
+    if len(types) > 1:
+        types.add(MIXED)
+    month = build or TODAY
+    concerned = [
+        row
+        for row in cache_kernels()
+        if runtime in row.runtimes.split(";")
+        and row.backend == backend
+        and row.since <= month < (row.before or f"{TODAY}-")
+        and types & set(row.types.split())
+    ]
+    return max(concerned, key=lambda row: (row.cached, row.unpacked), default=None)
 
 
 def further_seconds(
@@ -141,20 +166,22 @@ def further_seconds(
 ) -> Array:
     """Time of a token beyond that of a fast kernel, with the whole cache on the GPUs [s].
 
-    (cached - 1) K / (share S), of the K bytes of keys and values at the depth of the reply; states
-    and what layers with a window do not see are no part of them. GPUs that divide the layers read
-    one after another, at their mean rate.
+    ((cached - 1) K + unpacked n) / (share S), of the K bytes of the n keys and values at the depth
+    of the reply; states and what layers with a window do not see are no part of them. GPUs that
+    divide the layers read one after another, at their mean rate.
     """
     layers = model.per_layer
     depth = np.asarray(work.decode_depth, dtype=float)[..., None]
-    values = np.sum(np.minimum(depth, layers.windows) * layers.kv_values, axis=-1)
-    size = Model.KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
+    of_a_token = (row.cached - 1.0) * model.cached_bytes(work.kv_type)
+    of_a_token = of_a_token + row.unpacked * layers.kv_values
+    moved = np.sum(np.minimum(depth, layers.windows) * of_a_token, axis=-1)
+    moved = moved * np.asarray(work.users, dtype=float)
     rates = [
         np.asarray(constants.value("gpu_kv_share", gpu.lookup_family) * gpu.bandwidth.value)
         for gpu in machine.gpus
     ]
     mean = sum(rates[1:], start=rates[0]) / len(rates)
-    return np.asarray((row.cached - 1.0) * size / mean)
+    return np.asarray(moved / mean)
 
 
 def slowed_step(time: StepTime, row: CacheKernelRow, further: Array, *, drafted: bool) -> StepTime:

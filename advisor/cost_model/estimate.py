@@ -552,7 +552,7 @@ def estimate(
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = measured.scope_of(model, runtime, software, build)
     bound = (constants or Constants.fitted()).bound(scope)
-    slow = slow_kernel(runtime.name, scope.interface, work.kv_type)
+    slow = slow_kernel(runtime.name, scope.interface, work, machine.build)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
     if np.any(undivided):

@@ -99,7 +99,8 @@ class Workload:
         image_patches: patches of these images that the model's encoder reads, of all together.
         context: size of the allocated cache, per user [tokens].
         users: sequences decoded together.
-        kv_type: format of the cache, a key of `Model.KV_BYTES_PER_VALUE`.
+        kv_type: format of the cache, a key of `Model.KV_BYTES_PER_VALUE`, or two of them, of keys
+            and of values: q8_0/q4_0.
         ubatch: micro-batch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
         flash_attention: scores of attention stay in the GPU's cores; else each is written to memory
             and read (llama.cpp's `-fa off`, its default until August 2025).
@@ -156,10 +157,11 @@ class Workload:
             raise InputError("A draft model goes with its method; give both or neither.")
         if np.ndim(self.variety):
             raise InputError("The variety of the text is one number; ask once for each of several.")
-        if self.kv_type not in Model.KV_BYTES_PER_VALUE:
+        if not set(Model.cache_types(self.kv_type)) <= Model.KV_BYTES_PER_VALUE.keys():
             raise InputError(
                 f"KV type {self.kv_type[:40]!r} is not known; use one of "
-                f"{', '.join(Model.KV_BYTES_PER_VALUE)}."
+                f"{', '.join(Model.KV_BYTES_PER_VALUE)}, or two of them, of keys and of values: "
+                "q8_0/q4_0."
             )
         if np.any(np.asarray(self.cached) > self.prompt):
             raise InputError(

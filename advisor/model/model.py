@@ -53,6 +53,7 @@ class PerLayer:
     query_heads: Floats  # 0 where a layer does not look back
     windows: Floats  # tokens that it sees; infinite for full attention [tokens]
     kv_values: Floats  # values of K and V that it caches per token
+    key_values: Floats  # those of K; of a latent cache, all
     state_values: Floats  # values of state that it keeps per sequence
     state_layers: Floats  # 1 where it keeps a state instead of a cache, else 0
     scan_layers: Floats  # 1 where that is the state of a state space (Mamba-2)
@@ -124,6 +125,7 @@ def per_layer(architecture: Architecture) -> PerLayer:
         query_heads=np.array(architecture.query_heads),
         windows=windows,
         kv_values=visits * of_cache(lambda cache: cache.key_values + cache.value_values),
+        key_values=visits * keys,
         state_values=visits * of_cache(lambda cache: cache.state_values),
         state_layers=visits * of_cache(lambda cache: cache.state_values > 0),
         scan_layers=visits * with_any(lambda tensor: tensor.role == "ssm_in"),
@@ -330,10 +332,22 @@ class Model:
         """
         per_layer = self.per_layer
         visible = np.minimum(np.asarray(tokens, dtype=float)[..., None], per_layer.windows)
-        return np.asarray(
-            visible * per_layer.kv_values * Model.KV_BYTES_PER_VALUE[kv_type]
-            + 4.0 * per_layer.state_values
-        )
+        return np.asarray(visible * self.cached_bytes(kv_type) + 4.0 * per_layer.state_values)
+
+    def cached_bytes(self, kv_type: str) -> Floats:
+        """Bytes of a token's keys and values per layer, shape (layers,) [B]."""
+        per_layer = self.per_layer
+        keys, values = (Model.KV_BYTES_PER_VALUE[kind] for kind in Model.cache_types(kv_type))
+        if keys == values:
+            return np.asarray(per_layer.kv_values * keys)
+        later = per_layer.kv_values - per_layer.key_values
+        return np.asarray(per_layer.key_values * keys + later * values)
+
+    @staticmethod
+    def cache_types(kv_type: str) -> tuple[str, str]:
+        """Types of the keys and of the values of a cache: q8_0 is both, q8_0/q4_0 one of each."""
+        keys, _, values = kv_type.partition("/")
+        return keys, values or keys
 
     # Stacking of formats: one architecture in several formats as one model with arrays as numbers.
     #

@@ -12,6 +12,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.formats import Format
 from advisor.model.model import Model
+from advisor.request.cache_types import cache_type, is_cache_type
 from advisor.request.session import shapes
 from advisor.request.wants import MAKERS, Condition, Fixed, Texts, Think
 from advisor.runtimes import NAMED
@@ -73,6 +74,15 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
 }
 
 
+PAIRED = "kv_type"
+"""Input of the listed ones that takes two names, too: a type of keys and one of values."""
+
+
+def takes(name: str, value: str) -> bool:
+    """Whether an input of a closed list takes a value, in the list's spelling."""
+    return value in listed(name) or (name == PAIRED and is_cache_type(value))
+
+
 @cache
 def listed(name: str) -> tuple[str, ...]:
     """Names that an input may have; empty for one without a list."""
@@ -83,5 +93,7 @@ def listed(name: str) -> tuple[str, ...]:
 
 def respelled(name: str, text: str) -> str:
     """Value in the spelling of the input's list; unchanged where the list lacks it."""
+    if name == PAIRED:
+        return cache_type(text)
     folded = text.strip().casefold()
     return next((each for each in listed(name) if each.casefold() == folded), text)

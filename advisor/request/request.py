@@ -32,6 +32,7 @@ from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.permission import LONGEST_SHOWN
 from advisor.request import known_speed
+from advisor.request.cache_types import cache_type
 from advisor.request.images import NO_IMAGES, Images, images_of
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, currency_of, in_usd, rate_note
@@ -529,7 +530,7 @@ class Nouns:
             prompt=prompt,
             image_patches=self.images.patches,
             cached=cached,
-            kv_type=(request.kv_type or Workload.kv_type).lower(),
+            kv_type=cache_type(request.kv_type or Workload.kv_type),
             **self._drafted,
         )
 

@@ -13,7 +13,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import GPUS
 from advisor.machine.spec import MachineSpec
-from advisor.request.lists import CLOSED, listed, respelled
+from advisor.request.lists import CLOSED, listed, respelled, takes
 from advisor.request.request import DEFAULTS, NOTHING, Request
 from advisor.runtimes import LLAMA_CPP, runtime
 
@@ -307,7 +307,7 @@ def _value(name: str, text: str) -> Any:
     if name not in CLOSED:
         return value
     name_listed = runtime(value).name if name == "runtime" else respelled(name, value)
-    if name_listed not in listed(name):
+    if not takes(name, name_listed):
         raise UnknownName(INPUTS[name].label, text, listed(name))
     return name_listed
 

@@ -83,8 +83,9 @@ def _options(placement: Placement, work: Workload) -> Iterable[str]:
     if int(work.users) > 1:
         size = math.ceil(int(work.context) * int(work.users) / PAGE) * PAGE
         yield f"--cache-size {size} --max-batch-size {int(work.users)}"
-    if bits := CACHE_BITS.get(work.kv_type):
-        yield f"--cache-mode {bits},{bits}"
+    bits = [CACHE_BITS[kind] for kind in Model.cache_types(work.kv_type) if kind in CACHE_BITS]
+    if bits:
+        yield f"--cache-mode {bits[0]},{bits[-1]}"
     if experts := int(placement.cpu_moe):
         yield f"--cpu-moe-offload-layers {experts}"
     if work.draft:

@@ -48,7 +48,7 @@ def place(
     offloading, or where their number is stated. On the drive lies what RAM cannot hold beside the
     cache, or, to show its speed alone, everything outside the GPUs, if the cache lies elsewhere.
     """
-    check_takes("flexgen", machine, strategy)
+    check_takes("flexgen", machine, strategy, model, work)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     largest = float(np.max(model.layer_bytes))
     outside = cache_outside(model, machine, work, strategy, settings)

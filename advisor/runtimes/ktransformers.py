@@ -66,7 +66,7 @@ def place(
     """Placement with all parts but experts on the GPUs, and as many experts as fit there, equally
     many in each layer.
     """
-    check_takes("ktransformers", machine, strategy, model)
+    check_takes("ktransformers", machine, strategy, model, work)
     group = shared_by(model, machine)
     total = experts_of(model)
     tensor = group.division.tensor

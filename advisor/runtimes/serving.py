@@ -188,7 +188,7 @@ def engine(
         strategy: PlacementStrategy,
         settings: Settings,
     ) -> Placement:
-        check_takes(key, machine, strategy)
+        check_takes(key, machine, strategy, model, work)
         return placed(model, machine, work, strategy, settings, room_of(model, machine, work))
 
     def start(

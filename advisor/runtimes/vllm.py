@@ -198,7 +198,7 @@ def place(
     """Placement with as many layers on the GPUs as fit beside cache and buffers, and the rest in
     pinned RAM.
     """
-    check_takes("vllm", machine, strategy)
+    check_takes("vllm", machine, strategy, model, work)
     room = _room(model, machine, work)
     copied = serving.placed(model, machine, work, strategy, settings, room)
     if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:

@@ -53,6 +53,7 @@ FREETOKEN = runtime("freetoken")
 BIG_MOE = runtime("bigmoeonedge")
 TIERED_MODEL = "Qwen3.6-35B-A3B"
 WORK = Workload()
+TWO_TYPES = Workload(kv_type="q8_0/q4_0")
 CHOSEN = Settings()
 
 
@@ -92,6 +93,18 @@ CASES = (
         LLAMA_CPP, "keeps a cache in q8_0 only with flash attention; choose f16",
         work=Workload(kv_type="q8_0", flash_attention=False),
     ),
+    case(LLAMA_CPP, "takes keys and values of one type", where=MAC, work=TWO_TYPES),
+    case(OLLAMA, "Ollama keeps keys and values in one type", work=TWO_TYPES),
+    case(VLLM, "vLLM keeps keys and values in one type", work=TWO_TYPES),
+    case(SGLANG, "SGLang keeps keys and values in one type", work=TWO_TYPES),
+    case(TENSORRT_LLM, "TensorRT-LLM keeps keys and values in one type", work=TWO_TYPES),
+    case(FLEXGEN, "FlexGen packs keys and values alike", strategy=IN_RAM, work=TWO_TYPES),
+    case(
+        KTRANSFORMERS, "KTransformers keeps keys and values in one type", strategy=IN_RAM,
+        model="Qwen3-30B-A3B", work=TWO_TYPES,
+    ),
+    case(EXLLAMAV3, "packs keys and values both", work=Workload(kv_type="f16/q8_0")),
+    case(STRATA, "Strata keeps keys and values in one type", model=TIERED_MODEL, work=TWO_TYPES),
     case(
         LLAMA_CPP, "Load mode mlock keeps the whole file in RAM; choose auto or mmap",
         strategy=ON_DRIVE, chosen=Settings(load_mode="mlock"),

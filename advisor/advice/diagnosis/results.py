@@ -18,6 +18,7 @@ from advisor.model.by_name.names import format_in_name
 from advisor.model.model import Model
 from advisor.probes.llama_cpp.printed_results import read as read_runs
 from advisor.probes.llama_cpp.result_files import EngineRun
+from advisor.request.cache_types import cache_type, is_cache_type
 from advisor.request.estimates import estimates_of
 from advisor.request.request import DEFAULTS, Request
 from advisor.runtimes import RUNTIMES
@@ -138,8 +139,8 @@ def _stated(request: Request, facts: EngineRun) -> Iterator[tuple[str, Any]]:
         yield "format", form.name
     if facts.users and request.users == 1:
         yield "users", max(round(facts.users), 1)
-    kv_type = facts.kv_type.casefold()
-    if request.kv_type is None and kv_type in Model.KV_BYTES_PER_VALUE and kv_type != "f16":
+    kv_type = cache_type(facts.kv_type)
+    if request.kv_type is None and is_cache_type(kv_type) and kv_type != "f16":
         yield "kv_type", kv_type
     if facts.tool in OF_BENCHES:
         yield "bench", True

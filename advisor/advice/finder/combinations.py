@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, permutations
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,7 +51,14 @@ BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
 IN_BITS = frozenset(runtime_named(name).name for name in ("MLX", "Ollama MLX", "ExLlamaV3"))
 """Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
-CACHES = tuple(sorted(Model.KV_BYTES_PER_VALUE, key=lambda name: -Model.KV_BYTES_PER_VALUE[name]))
+PAIRS = ("/".join(pair) for pair in permutations(Model.KV_BYTES_PER_VALUE, 2))
+"""Formats of keys and of others of values, which a person may state."""
+CACHES = tuple(
+    sorted(
+        (*Model.KV_BYTES_PER_VALUE, *PAIRS),
+        key=lambda kind: -sum(Model.KV_BYTES_PER_VALUE[each] for each in Model.cache_types(kind)),
+    )
+)
 """Cache formats, largest first."""
 
 

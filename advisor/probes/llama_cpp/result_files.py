@@ -306,7 +306,7 @@ def bench_runs(row: Row) -> Iterator[EngineRun]:
         runtime="llama.cpp",
         file_bytes=figure(row, "model_size") or None,
         backend=_text(row, "backends"),
-        kv_type=_text(row, "type_k"),
+        kv_type="/".join(dict.fromkeys(filter(None, (_text(row, "type_k"), _text(row, "type_v"))))),
         decode=speed if output else None,
         prompt=speed if prompt else None,
         prompt_tokens=prompt or None,

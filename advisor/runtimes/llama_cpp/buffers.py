@@ -114,9 +114,13 @@ def spread_cache(model: Model, work: Workload) -> Array:
     """
     if not work.flash_attention or work.kv_type == "f16":
         return np.zeros(())
-    values = _cells_of_layers(model, work) * model.per_layer.kv_values
+    layers = model.per_layer
+    keys, values = Model.cache_types(work.kv_type)
+    copied = layers.key_values * (keys != "f16")
+    copied = copied + (layers.kv_values - layers.key_values) * (values != "f16")
+    cells = _cells_of_layers(model, work) * copied
     users = np.asarray(work.users, dtype=float)
-    return np.asarray(Model.KV_BYTES_PER_VALUE["f16"] * np.max(values, axis=-1) * users)
+    return np.asarray(Model.KV_BYTES_PER_VALUE["f16"] * np.max(cells, axis=-1) * users)
 
 
 def kv_cache_bytes(model: Model, work: Workload) -> Floats:
@@ -128,10 +132,7 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     """
     layers = model.per_layer
     room = _cells_of_layers(model, work)
-    return np.asarray(
-        room * layers.kv_values * Model.KV_BYTES_PER_VALUE[work.kv_type]
-        + FLOAT * layers.state_values
-    )
+    return np.asarray(room * model.cached_bytes(work.kv_type) + FLOAT * layers.state_values)
 
 
 LATENT_SINCE = "2025-05"

@@ -208,7 +208,10 @@ def bound(line: str, machine: Machine) -> str:
 
 def _cache(placement: Placement, work: Workload) -> Iterable[str]:
     if work.kv_type != "f16":
-        yield f"-fa on -ctk {work.kv_type} -ctv {work.kv_type}"
+        keys, values = Model.cache_types(work.kv_type)
+        # values alone need flash attention to be packed
+        attention = "-fa on " if work.flash_attention else "-fa off "
+        yield f"{attention}-ctk {keys} -ctv {values}"
     elif not work.flash_attention:
         yield "-fa off"
     if work.swa_full:

@@ -93,7 +93,8 @@ def options(model: Model, placement: Placement, machine: Machine, work: Workload
         layers = int(np.ravel(placement.gpu_layers)[0])
         yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
     if work.kv_type != "f16":
-        yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
+        keys, values = Model.cache_types(work.kv_type)
+        yield f"-ctk {keys} -ctv {values}"
     yield from threads(machine)
 
 

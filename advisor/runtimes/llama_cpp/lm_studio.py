@@ -53,8 +53,11 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         settings.append(f"speculative decoding ({DRAFTING[work.draft]}, {most})")
     if int(work.users) > 1:
         settings.append(f"Max Concurrent Predictions {int(work.users)}")
-    if work.kv_type != "f16":
-        settings.append(f"K and V Cache Quantization Type {work.kv_type}")
+    keys, values = Model.cache_types(work.kv_type)
+    if keys == values != "f16":
+        settings.append(f"K and V Cache Quantization Type {keys}")
+    elif keys != values:
+        settings.append(f"K Cache Quantization Type {keys}, V Cache Quantization Type {values}")
     share = float(placement.gpu_layers) / model.layers
     if share >= 1:
         gpu = "max"

@@ -106,6 +106,8 @@ def check(
         raise Refusal(f"{engine.name} runs on one machine.")
     if np.any(np.asarray(work.users) > 1) and not engine.parallel:
         raise Refusal(f"{engine.name} answers one user at a time here; lower the users to 1.")
+    if len({*Model.cache_types(work.kv_type)}) > 1:
+        raise Refusal(f"{engine.name} keeps keys and values in one type; choose one.")
     _check_gpus(engine, machine, strategy)
 
 

@@ -13,7 +13,7 @@ from advisor.model import resolve
 from advisor.model.by_name import named
 from advisor.model.installed import Survey, survey
 from advisor.model.resolve import ReferenceKind
-from advisor.request.lists import CLOSED, listed, respelled
+from advisor.request.lists import CLOSED, PAIRED, listed, respelled, takes
 from advisor.request.request import DEFAULTS
 from advisor.ui.parts import audience, outcome, uploads
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
@@ -197,7 +197,7 @@ def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
         words,
         names if chosen in names else [*names, chosen],
         format_func=told,
-        accept_new_options=entry.name not in CLOSED,
+        accept_new_options=entry.name not in CLOSED or entry.name == PAIRED,
         **common,
     )
 
@@ -228,6 +228,14 @@ def _empty(entry: Input) -> str:
     return entry.empty or ("" if default in (None, "", ()) else entry.text(default))
 
 
+def _read(entry: Input, text: str) -> Any:
+    """Value of a text; raises InputError."""
+    value = entry.read(respelled(entry.name, text))
+    if entry.name == PAIRED and not takes(entry.name, value):
+        raise UnknownName(entry.label, text, listed(entry.name))
+    return value
+
+
 def _typed(name: str) -> None:
     """Take over what a widget holds (for callbacks)."""
     entry = INPUTS[name]
@@ -252,7 +260,7 @@ def _typed(name: str) -> None:
         text = _of_the_list(text)
     try:
         if text:
-            value = entry.read(respelled(name, text))
+            value = _read(entry, text)
         else:
             value = DEFAULTS[name]
     except InputError as error:
