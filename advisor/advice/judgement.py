@@ -5,7 +5,7 @@ from enum import StrEnum
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import FASTER
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.runtimes import NAMED
+from advisor.runtimes import named
 
 SLOWER = 1.0 / 3.0
 LEAST = 0.5
@@ -15,7 +15,7 @@ IN_MINUTES = 2.0
 fast somebody reads [tokens/s]."""
 
 
-MADE_FOR_DRIVES = frozenset(runtime.name for runtime in NAMED if runtime.in_tiers)
+MADE_FOR_DRIVES = frozenset(runtime.name for runtime in named() if runtime.in_tiers)
 """Engines that read experts from the drive by design, and were measured doing so."""
 
 

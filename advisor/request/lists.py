@@ -15,7 +15,7 @@ from advisor.model.model import Model
 from advisor.request.cache_types import cache_type, is_cache_type
 from advisor.request.session import shapes
 from advisor.request.wants import MAKERS, Condition, Fixed, Texts, Think
-from advisor.runtimes import NAMED
+from advisor.runtimes import named
 
 CLOUD = "cloud"  # kind of the machines that nobody owns
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
@@ -60,7 +60,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "kv_type": lambda: Model.KV_BYTES_PER_VALUE,
     "session": shapes,
     "draft": lambda: map(str, Draft.by_name()),
-    "runtime": lambda: (runtime.name for runtime in NAMED),
+    "runtime": lambda: (runtime.name for runtime in named()),
     "placement": lambda: PlacementStrategy,
     "load_mode": lambda: Settings.LOAD_MODES,
     "form": lambda: Form,

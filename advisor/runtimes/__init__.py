@@ -22,8 +22,6 @@ from advisor.runtimes.llama_cpp.splits import LLAMA_CPP, LLAMA_CPP_TENSOR
 from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
-from advisor.runtimes.tiered import in_tiers as in_tiers
-from advisor.runtimes.tiered import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 
 RUNTIMES = (
@@ -33,9 +31,14 @@ RUNTIMES = (
 """Runtimes of a comparison, in the order of pages and tables."""
 ASIDE = (LLAMA_CPP_TENSOR, MLX, OLLAMA_MLX, EXLLAMAV3, LLAMAFILE)
 """Further modes and engines, mentioned beside the others and available by name."""
-TIERED = tiered_runtimes()
-"""Engines that keep experts in VRAM, RAM and on the drive, available by name; see `in_tiers`."""
-NAMED = (*RUNTIMES, *ASIDE, *TIERED)  # every runtime that can be asked for by its name
+
+
+@cache
+def named() -> tuple[Runtime, ...]:
+    """Runtimes that can be asked for by their names, those that keep experts in tiers last."""
+    from advisor.runtimes.tiered import tiered_runtimes  # a table of engines that few ask for
+
+    return (*RUNTIMES, *ASIDE, *tiered_runtimes())
 
 
 def compared(machine: Machine, model: Model | None = None) -> tuple[Runtime, ...]:
@@ -43,8 +46,11 @@ def compared(machine: Machine, model: Model | None = None) -> tuple[Runtime, ...
     in tiers.
     """
     made_for = (MLX,) if machine.only_of("Apple") else ()
-    tiers = () if model is None else in_tiers(model, machine)
-    return (*RUNTIMES, *made_for, *tiers)
+    if model is None or not model.has_experts:
+        return (*RUNTIMES, *made_for)
+    from advisor.runtimes.tiered import in_tiers
+
+    return (*RUNTIMES, *made_for, *in_tiers(model, machine))
 
 
 def runtime(name: str) -> Runtime:
@@ -55,18 +61,20 @@ def runtime(name: str) -> Runtime:
         InputError: an engine that is known and not described, with the reason.
     """
     folded = name.strip().casefold()
-    for known in NAMED:
+    for known in (*RUNTIMES, *ASIDE):
         if folded in (known.name.casefold(), known.key):
             return known
+    from advisor.runtimes.tiered import tiered_runtime
+
     engine = tiered_runtime(folded)
     if engine is not None:
         return engine
     row = row_of(name)
     if row is not None and row.runtime:
-        return next(known for known in NAMED if known.name == row.runtime)
+        return next(known for known in named() if known.name == row.runtime)
     if row is not None:
         raise InputError(row.refusal)
-    names = [known.name for known in NAMED]
+    names = [known.name for known in named()]
     raise UnknownName("runtime", name, names, "See docs/runtimes.md for the list.")
 
 

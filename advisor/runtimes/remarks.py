@@ -20,7 +20,7 @@ from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.exllamav3 import CHUNK
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
-from advisor.runtimes.tiered import sentences
+from advisor.runtimes.tiered import sentences, tiered_runtimes
 from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
@@ -421,7 +421,7 @@ class RemarkRow:
 def remarks_of(runtime: Runtime) -> tuple[str, ...]:
     """Remarks shown beside a runtime's command."""
     engine = TieredEngine.called(runtime.key)
-    if engine is not None and runtime in runtimes.TIERED:
+    if engine is not None and runtime in tiered_runtimes():
         return sentences(engine)
     rows = read(DATA / "runtimes/remarks.csv", RemarkRow)
     return tuple(row.words for row in rows if row.runtime == runtime.name)

@@ -9,7 +9,7 @@ from advisor.catalog.csv_tables import DATA
 from advisor.catalog.csv_tables import read as read_rows
 from advisor.errors import InputError
 from advisor.probes.llama_cpp.printed_results import PrintedRow, printed, read, refuse_negative
-from advisor.runtimes import NAMED
+from advisor.runtimes import named
 
 GPU_BENCH = BENCH | {"n_gpu_layers": 99, "backends": "CUDA"}
 GPU_PROMPT = PROMPT | {"n_gpu_layers": 99, "backends": "CUDA"}
@@ -218,7 +218,7 @@ def test_a_text_that_says_no_speed_of_generation_is_refused(text) -> None:
 
 
 def test_every_row_is_of_a_known_runtime_and_finds_its_number() -> None:
-    names = {known.name for known in NAMED} | {""}
+    names = {known.name for known in named()} | {""}
     for row in read_rows(DATA / "diagnosis/printed_results.csv", PrintedRow):
         assert row.runtime in names, row.tool
         assert row.source

@@ -3,13 +3,15 @@
 from provenance import is_past, is_public
 
 from advisor.refresh.releases import releases
-from advisor.runtimes import NAMED
+from advisor.runtimes import named
 from advisor.runtimes.tiered import tiered_runtimes
 
 
 def test_every_runtime_has_the_release_that_it_was_written_for() -> None:
     in_tiers = {runtime.name for runtime in tiered_runtimes()}
-    versions = {runtime.name: runtime.version for runtime in NAMED if runtime.name not in in_tiers}
+    versions = {
+        runtime.name: runtime.version for runtime in named() if runtime.name not in in_tiers
+    }
     assert {row.runtime: row.written_for for row in releases()} == versions
 
 

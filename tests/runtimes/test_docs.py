@@ -9,9 +9,10 @@ from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
-from advisor.runtimes import ASIDE, DEEPSPEED, RUNTIMES, TIERED, VLLM
+from advisor.runtimes import ASIDE, DEEPSPEED, RUNTIMES, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.remarks import remarks_of
+from advisor.runtimes.tiered import tiered_runtimes
 
 TEXT = (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
 ROWS = {
@@ -34,7 +35,7 @@ def test_readme_counts_the_runtimes_and_leads_to_the_table() -> None:
     programs = {runtime.name.removesuffix(" -sm tensor") for runtime in (*RUNTIMES, *ASIDE)}
     assert "More than a dozen runtimes, as many engines that keep experts in tiers" in readme
     assert len(programs) > 12
-    assert len(TIERED) > 12
+    assert len(tiered_runtimes()) > 12
     assert "(docs/runtimes.md)" in readme
 
 

@@ -46,7 +46,7 @@ from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import Request
-from advisor.runtimes import NAMED
+from advisor.runtimes import named
 from advisor.runtimes.compare import decode_tps
 from advisor.units import GB
 
@@ -490,7 +490,7 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
     First those that fit (Windows may run others too), then by the order of the runtimes, then the
     faster placement.
     """
-    order = [runtime.name for runtime in NAMED]
+    order = [runtime.name for runtime in named()]
     return sorted(
         (each for each in estimates if each.decode is not None),
         key=lambda each: (not bool(each.fits), order.index(each.runtime.name), -decode_tps(each)),

@@ -38,12 +38,14 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
 from advisor.request.money import Ownership
-from advisor.runtimes import NAMED
+from advisor.runtimes import named
 from advisor.runtimes import runtime as runtime_named
 
-NAMES = tuple(known.name for known in NAMED)
+NAMES = tuple(known.name for known in named())
 SEARCHED = tuple(
-    known for known in NAMED if known.engine != "tiers" and known is not runtime_named("Ollama MLX")
+    known
+    for known in named()
+    if known.engine != "tiers" and known is not runtime_named("Ollama MLX")
 )
 """Runtimes tried for a target: all but Ollama's MLX, which is as fast as MLX, and engines that keep
 experts in tiers."""

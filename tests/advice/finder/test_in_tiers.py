@@ -11,8 +11,8 @@ from advisor.advice.finder.search import MOST_NAMED, Findings
 from advisor.advice.table.option import OptionKind
 from advisor.machine.machine import Machine
 from advisor.request.request import Request
-from advisor.runtimes import TIERED, in_tiers
 from advisor.runtimes.compare import compare, decode_tps, usable
+from advisor.runtimes.tiered import in_tiers, tiered_runtimes
 
 MODEL = "Qwen3.8-Flash-Next"
 TARGET = 25.0  # speed that a single card of 8 GB does not reach [tokens/s]
@@ -45,7 +45,7 @@ def test_machines_in_tiers_reach_the_target_for_less_than_any_that_many_run() ->
         if hit.kind is not OptionKind.RENT and hit.machines == 1 and not result.oddities(hit)
         if hit.upfront is not None
     ]
-    names = {engine.name for engine in TIERED}
+    names = {engine.name for engine in tiered_runtimes()}
     for hit in result.in_tiers:
         assert hit.decode >= TARGET
         assert hit.speed.runtime in names

@@ -8,8 +8,9 @@ from advisor.advice.advise import Answer, answer
 from advisor.advice.table.ram_and_drive import AS_IS, NUMBERS_OF_DRIVES, RamAndDrive
 from advisor.cli.main import main
 from advisor.request.request import Request
-from advisor.runtimes import LLAMA_CPP, TIERED
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import decode_tps, usable
+from advisor.runtimes.tiered import tiered_runtimes
 
 FLASH = {"model": "Qwen3.8-Flash-Next", "gpu": "RTX 5070"}
 ASKED = (
@@ -47,7 +48,7 @@ def test_more_ram_and_more_drives_are_never_slower(given: Answer) -> None:
 
 def test_the_present_machine_is_as_fast_as_the_answer_says(given: Answer) -> None:
     # The fastest of llama.cpp and the engines in tiers, outside the GPU, in the same answer.
-    engines = (LLAMA_CPP, *TIERED)
+    engines = (LLAMA_CPP, *tiered_runtimes())
     estimates = [each for each in usable(given.advice.estimates) if each.runtime in engines]
     outside = [decode_tps(each) for each in estimates if each.strategy.value != "gpu-resident"]
     assert tried(given).now.decode == pytest.approx(max(outside))

@@ -19,10 +19,10 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.expert_use import Fill
 from advisor.model.model import Model
-from advisor.runtimes import TIERED, in_tiers, runtime
+from advisor.runtimes import runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
-from advisor.runtimes.tiered import described, on_card
+from advisor.runtimes.tiered import described, in_tiers, on_card, tiered_runtimes
 from advisor.runtimes.tiered.engines import BUFFERED, DIRECT, MAPPED, RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
 from advisor.units import GIB, Array
@@ -68,7 +68,7 @@ def test_every_row_is_complete(engine: TieredEngine) -> None:
 
 def test_named_engines_are_runtimes() -> None:
     for name in ("Project Maya", "strata-poly", "niko1221/strata", "infr", "ft serve", "dwarfstar"):
-        assert runtime(name) in TIERED
+        assert runtime(name) in tiered_runtimes()
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_cores_wait_for_the_drive_where_reports_say_so(name: str, in_turn: bool)
     assert bool(time.hidden > 0) is not in_turn
 
 
-@pytest.mark.parametrize("engine", TIERED, ids=lambda engine: engine.key)
+@pytest.mark.parametrize("engine", tiered_runtimes(), ids=lambda engine: engine.key)
 def test_each_engine_is_answered_as_the_chosen_one(engine: Runtime, model: Model) -> None:
     # A runtime is a key of caches: one that has no hash would end in a traceback.
     assert isinstance(hash(engine), int)
