@@ -12,7 +12,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, NAMED
+from advisor.runtimes import LLAMA_CPP, named
 
 GPUS = {"cuda": "RTX 4090", "rocm": "Radeon AI PRO R9700", "sycl": "Arc Pro B70"}
 
@@ -26,7 +26,7 @@ def run(backend: str, kv_type: str, prompt: int, form: str = "Q4_0", build: str 
 
 
 def test_rows_name_backends_types_and_runtimes() -> None:
-    names = {runtime.name for runtime in NAMED}
+    names = {runtime.name for runtime in named()}
     for row in cache_kernels():
         assert row.backend in [*backends.Backend]
         assert set(row.types.split()) <= {*Model.KV_BYTES_PER_VALUE, MIXED}
