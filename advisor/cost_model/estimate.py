@@ -30,7 +30,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    check_memories,
     check_whole,
     held_by_gpu,
     is_tight,
@@ -543,10 +542,9 @@ def estimate(
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome)
         work = outcome.work
-    undivided = held_by_gpu(model, machine, work, strategy, settings)
     try:
         check_whole(model, machine, strategy, settings)
-        check_memories(undivided)
+        undivided = held_by_gpu(model, machine, work, strategy, settings)
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))

@@ -376,23 +376,21 @@ def is_tight(
 def held_by_gpu(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Array:
-    """Whether a part is to stay in RAM though the GPU's part of a shared memory holds the whole
-    model; False where a person divides it.
+    """Whether the GPU's part of a shared memory holds the whole model, of which a part should stay
+    in RAM; False where a person states the division.
+
+    Raises:
+        Refusal: it does so at every point of a sweep.
     """
     divided = settings.states_layers or settings.kv_in_ram is not None
     if not machine.one_pool or strategy is not PlacementStrategy.CPU_OFFLOAD or divided:
         return False
-    return np.asarray(whole_bytes(model, work) <= machine.gpu_memory)
-
-
-def check_memories(held: Array) -> None:
-    """Check that no part of a model stays in RAM that the GPU shares, where the GPU's part holds
-    all of it (`held_by_gpu`); raises Refusal.
-    """
+    held = np.asarray(whole_bytes(model, work) <= machine.gpu_memory)
     if np.all(held):
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."
         )
+    return held
 
 
 def check_whole(

@@ -77,13 +77,14 @@ def place(
     rest by strategy.
     """
     check_takes("llama.cpp", machine, strategy, model, work, settings)
+    cache = kv_cache_bytes(model, work)
     settings = settings.in_layers(model.layers)
     if strategy is PlacementStrategy.GPU_RESIDENT:
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0, cpu_ffn=None)
     if settings.expert_cache is not None:
         settings = replace(settings, expert_cache=_expert_cache(model, machine, strategy, settings))
     computing = compute_buffer(model.architecture, work)
-    on_gpus = partial(_on_gpus, model, machine, work, settings, computing)
+    on_gpus = partial(_on_gpus, model, machine, work, settings, cache, computing)
     division = on_gpus(*split(model, machine, work, settings, computing))
     if not settings.states_layers:
         division = _with_room(model, machine, division, on_gpus)
@@ -123,6 +124,7 @@ def _on_gpus(
     machine: Machine,
     work: Workload,
     settings: Settings,
+    cache: Floats,
     computing: Array,
     gpu_layers: Array,
     cpu_moe: Array,
@@ -137,7 +139,6 @@ def _on_gpus(
         cpu_ffn = np.clip(np.asarray(settings.cpu_ffn, dtype=float), 0, model.layers)
         group_shares[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
     cached = on_gpu * (not settings.kv_in_ram)
-    cache = kv_cache_bytes(model, work)
     least = 1.0 if settings.head_first else float(model.layers)
     head_on_gpu = (np.asarray(gpu_layers) >= least) & bool(machine.gpus)
     head = np.where(head_on_gpu, 1.0, 0.0)
