@@ -1,5 +1,6 @@
-"""Documents that describe the code name existing things, and the floors of the imports."""
+"""Documents and comments name existing things, and the floors of the imports."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -15,6 +16,8 @@ DOCUMENTS = sorted(
 )
 OF_OTHERS = ("docs/multi-gpu.md", "advisor/runtimes/llama_cpp/example.py")
 """A file of llama.cpp that docs/runtimes.md cites, and one that a walkthrough writes."""
+OF_OTHER_PROGRAMS = ("py", "yaml", "launch", "distributed_config", "numCpuExpertLayersRatio")
+"""Files, and names of MLX and LM Studio, that begin like a module of ours."""
 NAMED = re.compile(
     r"(?<![\w/.-])(?:advisor|data|tests|benchmarks|lab)/[\w./-]*\.(?:py|csv(?:\.xz)?|md)\b"
 )
@@ -52,6 +55,42 @@ def test_every_file_that_code_and_data_name_is_there():
         if not (ROOT / named).exists() and not named.startswith("advisor/installed/")
     }
     assert missing == set()
+
+
+def names_within(tree: ast.AST) -> set[str]:
+    """Names that a module or class defines or hands on, and the attributes of its objects."""
+    return {
+        name
+        for node in ast.walk(tree)
+        for name in (
+            getattr(node, "name", None),
+            getattr(node, "asname", None),
+            getattr(node, "attr", None),
+            getattr(node, "id", None),
+        )
+        if isinstance(name, str)
+    }
+
+
+def test_every_name_of_a_module_or_class_in_comments_is_there():
+    """`known_runs.TimedRun` is a name of that module, `Estimate.again` one of that class."""
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "advisor").rglob("*.py")}
+    named: dict[str, set[str]] = {}
+    for path, text in texts.items():
+        tree = ast.parse(text)
+        inner = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        named.setdefault(path.parent.name, set()).add(path.stem)
+        if path.stem != "__init__":
+            named.setdefault(path.stem, set()).update(names_within(tree))
+        for node in inner:
+            named.setdefault(node.name, set()).update(names_within(node))
+    stale = {
+        (path.relative_to(ROOT).as_posix(), f"{owner}.{name}")
+        for path, text in texts.items()
+        for owner, name in re.findall(r"`(\w+)\.(\w+)`", text)
+        if name not in (*named.get(owner, (name,)), *OF_OTHER_PROGRAMS)
+    }
+    assert stale == set()
 
 
 def test_the_drawing_has_the_floors_that_are_held():

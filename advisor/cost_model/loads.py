@@ -40,7 +40,7 @@ STARTED = (
     "layers", "matrices", "expert_layers", "state_layers", "scan_layers", "stream_layers",
     "latent_layers",
 )  # fmt: skip
-"""Fields of a load that stand for the kernels of layers, which each GPU that shares them starts."""
+"""Fields of a load that count kernels of layers, which each GPU that shares a layer starts."""
 OF_THE_STEP = ("tokens", "sequence_tokens", "per_expert", "shared_with")
 """Fields of a load that describe the step as a whole: they are not added or scaled."""
 

@@ -32,7 +32,8 @@ PROMPT = 128.0  # length of the prompts that the probe times [tokens]
 MOST_UNPACKING = 2.0
 """Upper limit of matrix speed over speed of the whole prompt, which bounds the time attributed to
 unpacking."""
-WITHIN = 1e15  # rate of a core for what a timed attention includes [B/s]
+WITHIN = 1e15
+"""Rate of a core, so high that it adds no time, for work that a timed attention includes [B/s]."""
 MOST = 0.5  # share of a model's bytes above which a storage type, or those timed, decide its rate
 
 

@@ -25,7 +25,7 @@ class LoadedFormat:
     """Format of a model once a runtime has loaded it."""
 
     format: str  # name of the format
-    reason: str = ""  # why not the requested one; empty for that
+    reason: str = ""  # why it is another than the requested format; empty where it is that one
 
 
 class WeightFiles(StrEnum):
@@ -96,7 +96,7 @@ class Runtime:
     takes_layers: bool = False  # the number of layers on the GPU can be set
     binds_nodes: bool = False  # its command places threads and memory on sockets (`--numa`)
     computes_in_ram: bool = False  # the processor computes weights in RAM; else they move to GPUs
-    takes_several_formats: bool = False  # it takes a model with arrays, of `model.many_formats`
+    takes_several_formats: bool = False  # it takes a model of `Model.in_many_formats`
     takes_several_counts: bool = False  # it takes several numbers of one card (`Machine.counts`)
     reads_over_link: bool = False  # its kernels can read weights in RAM, without a copy
     quantized_kv_type: str = ""  # largest cache type of at most half of 16 bits; empty for none

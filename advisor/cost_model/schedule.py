@@ -78,7 +78,7 @@ class Flow:
     """Bytes on one route in one stage, read and computed, or only moved."""
 
     route: Route  # route of the bytes
-    load: Load | None = None  # at the end of the route; None for bytes only moved
+    load: Load | None = None  # bytes and FLOPs at the end of the route; None for bytes only moved
     # bytes only moved, or the cache that a framework's attention reads in RAM (in place) [B]
     moved: Array = 0.0
     pieces: Array = 0.0  # part of the paged bytes that is scattered over the file [B]

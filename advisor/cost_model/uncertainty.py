@@ -121,7 +121,7 @@ def circumstances(
 ) -> Circumstances:
     """Properties of a run that widen its range, by the constants in its scope.
 
-    `kinds` are the kinds of the model's layers (`operators.OPERATORS`).
+    `kinds` are the kinds of the model's layers (`architecture.OPERATORS`).
 
     Where the prompt's time is asked, its length is `fresh` [tokens], and a server may read it.
     """

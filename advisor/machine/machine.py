@@ -325,7 +325,7 @@ class KnownRun:
     predicted: float  # speed that was predicted without any known run [tokens/s]
     shares: tuple[tuple[str, float], ...]  # share of the time by route and fixed cost
     prompt: bool  # whether a prompt was timed, else a token
-    family: str  # family of its engine, as `chance.TimedRun` has it
+    family: str  # family of its engine, as `known_runs.TimedRun` has it
     engine: str  # name of the engine, and its fork
     format: str  # format of the weights
     experts: bool  # whether the model has routed experts

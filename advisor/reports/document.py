@@ -124,7 +124,7 @@ class TimePart(Record):
     """Seconds of one token that one part takes."""
 
     placement: PlacementKey  # placement of the card
-    part: str  # a key of `words.TIME_PARTS` ("in_place"), or words
+    part: str  # a key of `TIME_PARTS` ("in_place"), or words
     seconds: Size  # for one token [s]
 
 

@@ -52,7 +52,7 @@ experts in tiers."""
 BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
 IN_BITS = frozenset(runtime_named(name).name for name in ("MLX", "Ollama MLX", "ExLlamaV3"))
-"""Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
+"""Runtimes whose formats are a number of bits, as `format_support.in_groups` matches them."""
 PAIRS = ("/".join(pair) for pair in permutations(Model.KV_BYTES_PER_VALUE, 2))
 """Formats of keys and of others of values, which a person may state."""
 CACHES = tuple(

@@ -47,10 +47,10 @@ class ClaimRow:
     number: int  # number of the claim, from 1
     topic: str  # subject in a few words
     claim: str  # the claim, in our words
-    measure: str  # quantity that is computed, a key of `measures.MEASURES`
+    measure: str  # quantity that is computed, a key of `findings.MEASURES`
     low: float | None  # lower end of the claimed range, in `unit`; empty for none
     high: float | None  # upper end of the claimed range, in `unit`; empty for none
-    unit: str  # unit of both ends, a key of `ranges.UNITS`
+    unit: str  # unit of both ends, a key of `UNITS`
     figure: str  # words after the figure
     assumed: str  # assumptions where the claim leaves something open
     scenario: str  # inputs shared by all cases, `key=value; ...`

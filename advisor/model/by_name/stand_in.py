@@ -54,7 +54,7 @@ class CacheRow:
     params: int  # weights
     experts: int  # routed experts of a layer; 0 for a dense model
     year: int  # year of publication
-    values: int  # values that it keeps of a text of `relatives.LONG` tokens
+    values: int  # values that it keeps of a text of `LONG` tokens
 
 
 @cache
@@ -64,7 +64,7 @@ def rows() -> tuple[CacheRow, ...]:
 
 
 def usual_cache(size: names.StatedSize, experts: bool, year: int, without: str = "") -> float:
-    """Values that a model of unknown family keeps of a text of `relatives.LONG` tokens."""
+    """Values that a model of unknown family keeps of a text of `LONG` tokens."""
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in rows():
         if row.family != without and (row.experts > 0) == experts:
