@@ -80,6 +80,7 @@ def test_every_name_of_a_module_or_class_in_comments_is_there():
         tree = ast.parse(text)
         inner = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         named.setdefault(path.parent.name, set()).add(path.stem)
+        named.setdefault(path.parent.parent.name, set()).add(path.parent.name)
         if path.stem != "__init__":
             named.setdefault(path.stem, set()).update(names_within(tree))
         for node in inner:
