@@ -29,7 +29,7 @@ TUNING = re.compile(
 """Options of servers that start without them, as the model and its context fit either way; those
 that divide a model among GPUs, or leave a part of it in RAM, are none of them."""
 LINES_OF_FILES = ("llama.cpp", "Ollama", "LM Studio")
-"""Runtimes whose exact lines download the model where a list has its files."""
+"""Runtimes of GGUF files whose exact lines download the model where a list has its files."""
 
 
 class System(StrEnum):
@@ -62,7 +62,8 @@ class FirstRun:
     run: str  # downloads the model and starts it; empty where that takes the exact lines
     exact: str  # the same with every predicted setting
     refused: str  # why the program downloads no file that is known; empty where it does
-    search: str  # page that searches for the model's files; empty where the lines name them
+    search: str  # page that searches for the model's files; empty where a list has them
+    files: str  # page with the model's files, for a program that loads none; empty for others
     bytes: float  # size of the download [B]
 
 
@@ -91,11 +92,10 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
     exact = estimate.command
     if system is System.WINDOWS:
         exact = powershell(exact)
-    run = ""
-    if _states_settings(estimate):
-        run = exact if _downloads(estimate) else ""
-    elif _plain(estimate):
+    if _plain(estimate) and not _states_settings(estimate):
         run = _run(estimate)
+    else:
+        run = exact if _downloads(estimate) else ""
     refused = ""
     if not run and estimate.runtime.name == "Ollama" and Download.is_divided(estimate.model):
         refused = IN_PARTS
@@ -108,6 +108,7 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
         exact=exact,
         refused=refused,
         search="" if run or refused else _search(estimate.model, exact),
+        files="" if run or refused else _files(estimate.model, exact),
         bytes=estimate.model.file_bytes,
     )
 
@@ -139,8 +140,17 @@ def _plain(estimate: Estimate) -> bool:
 
 def _downloads(estimate: Estimate) -> bool:
     """Whether the exact lines download the model, as the shortest ones do."""
-    named = estimate.model.gguf_file not in estimate.command
-    return named and estimate.runtime.name in LINES_OF_FILES
+    if estimate.runtime.name in LINES_OF_FILES:
+        return estimate.model.gguf_file not in estimate.command
+    return bool(_repository_served(estimate.command))
+
+
+def _repository_served(command: str) -> str:
+    """Repository in a server's command of one line; empty where it is not known."""
+    served = SERVED.match(command)
+    if served is None or "\n" in command or served[2] == Download.UNKNOWN:
+        return ""
+    return served[2]
 
 
 def _run(estimate: Estimate) -> str:
@@ -177,19 +187,24 @@ def _of_the_command(command: str) -> str:
     """Server's command without the options that it starts without; empty where its repository is
     not known or the command has several lines.
     """
-    served = SERVED.match(command)
-    if served is None or "\n" in command or served[2] == Download.UNKNOWN:
-        return ""
-    return TUNING.sub("", command)
+    return TUNING.sub("", command) if _repository_served(command) else ""
 
 
 def _search(model: Model, exact: str) -> str:
     """Page with the files of a model; empty where the lines themselves make or name them."""
     if Download.UNKNOWN in exact:
         return search_page(f"{model.published_as.rpartition('/')[2]} {model.format}")
-    if model.gguf_file in exact:
+    if model.gguf_file in exact and not Download.of_gguf(model):
         return search_page(model.published_as.rpartition("/")[2], library="gguf")
     return ""
+
+
+def _files(model: Model, exact: str) -> str:
+    """Page with the known file that the lines name; empty where no list has it."""
+    repository, _, _ = Download.of_gguf(model).partition(":")
+    if not repository or model.gguf_file not in exact:
+        return ""
+    return f"{Download.HUB}/{repository}/tree/main"
 
 
 def search_page(words: str, library: str = "") -> str:

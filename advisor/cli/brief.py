@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 
 from advisor.advice.advise import Answer, answer
-from advisor.advice.brief import brief, lines
+from advisor.advice.brief import brief, is_typed, lines
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.command import remark, show, tell
@@ -31,14 +31,16 @@ def print_brief(args: argparse.Namespace, answered: Answer) -> None:
 
 
 def _lines(answered: Answer) -> Iterator[str]:
-    """Lines of the answer, cut to a terminal's width, the first in the colour of its tone; remarks
-    where `MOST_LINES` leave room.
+    """Lines of the answer, cut to a terminal's width but for a command, the first in the colour of
+    its tone; remarks where `MOST_LINES` leave room.
     """
     advice = answered.advice
     width = shutil.get_terminal_size((terminal.WIDTH, 24)).columns
     first, *rest = lines(brief(answered), advice.choice.reason)
     yield terminal.toned(terminal.cut(f"  {first}", width), advice.summary.judgement)
-    yield from (terminal.cut(f"  {line}", width) for line in rest)
+    yield from (
+        f"  {line}" if is_typed(line) else terminal.cut(f"  {line}", width) for line in rest
+    )
     room = MOST_LINES - len(rest) - 2
     remarks = [f"  {line}" for each in advice.summary.remarks for line in terminal.wrapped(each)]
     if len(remarks) <= room:

@@ -129,6 +129,23 @@ def test_the_first_line_of_a_server_leaves_in_ram_what_the_gpu_cannot_hold() -> 
     assert "--cpu-offload-gb" in of(request, "SGLang", System.LINUX).run
 
 
+@pytest.mark.parametrize("stated", [{"users": 20}, {"kv_type": "q8_0"}])
+def test_what_is_stated_stands_in_the_second_step_behind_the_first(stated) -> None:
+    """A team, or a cache in 8 bits: the exact lines download the model, so they are the step."""
+    request = Request(model="Qwen3-32B", machine="2x RTX 3090 128gb", **stated)
+    for runtime in ("llama.cpp", "Ollama", "LM Studio", "vLLM", "SGLang"):
+        lines = of(request, runtime, System.LINUX)
+        assert lines.install
+        assert lines.run == lines.exact
+
+
+def test_a_known_file_of_a_program_that_downloads_none_is_linked() -> None:
+    lines = of(Request(model="Qwen3-32B", machine="RTX 3090 64gb"), "ik_llama.cpp", System.LINUX)
+    assert "-m Qwen3-32B-Q4_K_M.gguf" in lines.exact
+    assert lines.files == "https://huggingface.co/unsloth/Qwen3-32B-GGUF/tree/main"
+    assert lines.search == ""
+
+
 def test_a_program_without_an_installer_for_windows_is_for_linux() -> None:
     for estimate in fitting(LAPTOP):
         if estimate.runtime.name == "vLLM":

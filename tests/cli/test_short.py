@@ -43,6 +43,17 @@ def test_at_most_six_lines_whatever_is_asked(capsys, machine: str, model: str) -
     assert all(len(line) <= 100 for line in lines)
 
 
+@pytest.mark.parametrize("stated", [("--kv-type", "q8_0"), ("--gpu-layers", "20")])
+def test_the_line_to_type_is_a_command_in_all_of_its_words(capsys, stated) -> None:
+    """A team's is longer than a terminal is wide, lines of Ollama may begin with a remark."""
+    lines = lines_of(capsys, "2x RTX 3090 128gb", "Qwen3-32B", "--users", "20", *stated)
+    (run,) = [line.strip() for line in lines if line.strip().startswith("run ")]
+    program, *rest = run.split()[1:]
+    assert program in ("vllm", "llama-server", "ollama", "python", "lms")
+    assert len(rest) > 3
+    assert not run.endswith("...")
+
+
 def test_who_reads_fast_enough_is_told_to_buy_nothing(capsys) -> None:
     lines = lines_of(capsys, "rtx 3060 12gb 32gb", "gpt-oss-20b")
     (buy,) = [line for line in lines if line.strip().startswith("buy")]

@@ -51,7 +51,8 @@ def shown(answer: Answer) -> None:
 def _command(answer: Answer) -> None:
     fastest: dict[str, Estimate] = {}
     for estimate in fitting(answer.advice.estimates):
-        fastest.setdefault(estimate.runtime.name, estimate)
+        if _has_a_command(estimate):
+            fastest.setdefault(estimate.runtime.name, estimate)
     ready = {name: fastest[name] for name in (*FIRST, *fastest) if name in fastest}
     if not ready:
         say("Nothing runs it here; All runtimes says why.", "oa-why")
@@ -68,6 +69,11 @@ def _command(answer: Answer) -> None:
     told(picked, system)
 
 
+def _has_a_command(estimate: Estimate) -> bool:
+    """Whether a program runs the model by its lines: those of FlexGen may be remarks alone."""
+    return not all(line.startswith("#") for line in estimate.command.splitlines())
+
+
 def effort(runtime: str) -> Markup | str:
     """Effort to set up a runtime, with the reason; empty where unknown."""
     row = setup_efforts().get(runtime)
@@ -79,6 +85,7 @@ def effort(runtime: str) -> Markup | str:
 ABOUT = "About this command"
 EXACTLY = "With exactly the predicted settings"
 SEARCH = "Search Hugging Face for them"
+FILES = "Download it"
 STEP = Markup("<b>{}</b> {}")
 
 
@@ -102,12 +109,17 @@ def chosen_system(picked: Estimate) -> System:
 
 
 def _steps(lines: FirstRun) -> None:
-    """Steps with their lines: get the program, then run the model."""
+    """Steps with their lines: get the program, then run the model; the exact lines where a person
+    finds the files.
+    """
     if lines.install:
         then = f"then {lines.then}" if lines.then else ""
         copyable(lines.install, STEP.format("1 Get the program", then))
-    once = f"{memory(lines.bytes)}, downloaded once"
-    copyable(lines.run, STEP.format("2 Run it" if lines.install else "Run it", once))
+    run = "2 Run it" if lines.install else "Run it"
+    if lines.run:
+        copyable(lines.run, STEP.format(run, f"{memory(lines.bytes)}, downloaded once"))
+    else:
+        copyable(lines.exact, STEP.format(run, ""))
 
 
 def told(picked: Estimate, system: System) -> None:
@@ -115,17 +127,15 @@ def told(picked: Estimate, system: System) -> None:
     command.
     """
     lines = first_run(picked, system)
-    if lines.run:
-        _steps(lines)
-    else:
-        if lines.refused:
-            say(lines.refused, "oa-why")
-        if lines.search:
-            words = (
-                f"No list here has these files of {picked.model.title} in {picked.model.format}."
-            )
-            show(block("oa-why", Markup("{} {}").format(words, outward(lines.search, SEARCH)), "p"))
-        copyable(lines.exact)
+    if lines.refused:
+        say(lines.refused, "oa-why")
+    if lines.search:
+        words = f"No list here has these files of {picked.model.title} in {picked.model.format}."
+        show(block("oa-why", Markup("{} {}").format(words, outward(lines.search, SEARCH)), "p"))
+    if lines.files:
+        words = f"It reads a file of {picked.model.title} in {picked.model.format}."
+        show(block("oa-why", Markup("{} {}").format(words, outward(lines.files, FILES)), "p"))
+    _steps(lines)
 
     def about() -> None:
         if lines.run and lines.run != lines.exact:
