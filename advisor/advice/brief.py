@@ -39,6 +39,7 @@ PLACED = {
 }
 """Where the weights lie."""
 ALIKE = 0.95  # share of the best speed from which a program with a shorter line is named instead
+BY_HAND = "#"  # beginning of a line that says what to do before the commands
 SHORTEST = "Ollama"  # program whose line is shortest
 NOTABLE = 1.15  # factor of speed from which a smaller format is named
 
@@ -146,13 +147,13 @@ def _place(best: Estimate) -> str:
 
 def run_line(estimates: Iterable[Estimate], best: Estimate) -> str:
     """First line of the shortest commands that run a model, among programs that are about as
-    fast.
+    fast; lines that begin with a step by hand have none.
     """
     ready = [each for each in usable(estimates) if each.runtime.name == SHORTEST]
     alike = [each for each in ready if decode_tps(each) >= ALIKE * decode_tps(best)]
     for estimate in (*alike, best):
         lines = first_run(estimate, _usual_system(estimate))
-        if lines.run:
+        if lines.run and not lines.run.startswith(BY_HAND):
             return lines.run.splitlines()[0]
     return ""
 
@@ -202,16 +203,18 @@ def _bought(advice: Advice) -> BriefWay | None:
     option = advice.in_question
     if advice.question.ownership.nothing:
         option = advice.choice.safe
-    settled = advice.choice.safe is None and advice.summary.judgement.enough
+    close = advice.decision.close
+    settled = advice.choice.safe is None and advice.summary.judgement.enough and not close
     if settled or option is None or option.speed is None or option.kind not in chosen.BOUGHT:
         return None
+    sold = "yours sold" if option.assumed_resale else ""
     return BriefWay(
         kind="buy",
         name=name_in_place(option),
         decode=option.speed.decode,
         upfront=option.upfront,
         monthly=option.monthly,
-        note=_pays(advice.as_judged(option)),
+        note=", ".join(filter(None, (sold, _pays(advice.as_judged(option))))),
     )
 
 
@@ -242,7 +245,12 @@ def _online(advice: Advice, kind: OptionKind) -> BriefWay | None:
 
 KINDS = ("free", "buy", "rent", "api")  # kinds of ways, in the order of their lines
 BUY_NOTHING = "buy   nothing: {}"
-INDENT = "  "
+COMMAND = "run   "  # beginning of the line with the command
+
+
+def is_typed(line: str) -> bool:
+    """Whether a line ends with a command, which is useless where it is cut."""
+    return line.startswith(COMMAND) or "  ollama run " in line
 
 
 def lines(short: Brief, reason: str = "") -> Iterator[str]:
@@ -257,7 +265,7 @@ def lines(short: Brief, reason: str = "") -> Iterator[str]:
         told.setdefault("buy", BUY_NOTHING.format(reason))
     yield from (told[kind] for kind in KINDS if kind in told)
     if short.command:
-        yield f"run   {short.command}"
+        yield f"{COMMAND}{short.command}"
 
 
 def _told(way: BriefWay) -> str:

@@ -99,6 +99,8 @@ class Comparison:
         within = self.decision.within
         if within is not None:
             return within if self._for_thought else self.as_judged(within)
+        if self._rival is not None:
+            return self.as_judged(self._rival)
         safe = self.choice.safe
         cheapest = self.choice.cheapest
         choice = replace(
@@ -108,6 +110,15 @@ class Comparison:
         )
         judged = [self.as_judged(option) for option in self.case.options]
         return choices.in_question(judged, choice, self.case.pace)
+
+    @property
+    def _rival(self) -> Option | None:
+        """Purchase that would do as well as to buy nothing; None without one."""
+        rival = self.decision.rival
+        if rival is None or not choices.is_bought(rival):
+            return None
+        named = (rival.kind, rival.name)
+        return next((each for each in self.case.options if (each.kind, each.name) == named), None)
 
     @property
     def _for_thought(self) -> bool:

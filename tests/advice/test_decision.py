@@ -67,7 +67,7 @@ def test_thinking_that_somebody_states_is_offered_off_as_well(stated: dict[str, 
     assert off.name == STOPS_THINKING
     assert kept.answer_seconds - off.answer_seconds == pytest.approx(kept.thinking_seconds)
     assert f"Free: {STOPS_THINKING}" in advice.summary.way
-    assert "hard maths and code are worse" in advice.verdict
+    assert "hard maths and code get worse" in advice.verdict
     assert any("To keep its thinking" in each for each in advice.summary.purchases)
 
 

@@ -16,6 +16,8 @@ from advisor.calibration.local_machine import Calibration
 from advisor.cli.main import main
 from advisor.request.request import Request
 from advisor.ui.advise import page
+from advisor.ui.advise.ways import purchase
+from advisor.ui.advise.ways import ways as ways_of
 
 PC = "gaming PC with a 3060 12GB and 32 GB RAM"
 TABS = ("Run it", "What it costs", "Where the time goes", "All runtimes", "Sources")
@@ -49,6 +51,7 @@ def ways(test):
             "A bigger GPU",
             "A GPU",
             "A bigger machine",
+            "A machine",
             "Rent or API",
         )
     ]
@@ -132,7 +135,7 @@ def test_a_bigger_gpu_can_be_tried_and_undone():
     place = ways(test).index("A bigger GPU")
     press(test, f"take_{place}")
     request = test.session_state["request"]
-    assert request.gpu.startswith(("2x RTX 3060 12GB", "RTX 3060 12GB + ")), "one more card"
+    assert f"{request.gpu} in its place" in before[1]
     assert request.ram_gb == 32
     assert verdict(test) != before
     test.button(key="undo").click()
@@ -523,6 +526,7 @@ def test_without_a_machine_the_servers_own_stands_nowhere():
     assert "You have no machine for it yet." in text
     assert "No machine yet" in text
     assert "Two ways to run it" in text
+    assert "A bigger machine" not in text
     nouns = Request(model="gpt-oss-20b", machine="nothing").nouns()
     assert page.title(answer(nouns)) == "gpt-oss-20b: no machine yet"
     for told in ("Offload to RAM", "certainty", "GB RAM", "assumed: NVMe", "Measure RAM"):
@@ -569,3 +573,46 @@ def test_thinking_off_that_a_verdict_names_has_a_card_where_its_decision_has_non
     idle = app(model="Qwen3-14B", machine="RTX 4060 8gb 32gb, and an idle RX 6700 XT")
     assert "put to work" in verdict(idle)[1]
     assert "Thinking off" in ways(idle)
+
+
+def test_an_idle_card_is_shown_and_put_to_work_by_its_card() -> None:
+    test = app(model="Qwen3-32B", machine="RTX 3060 12GB with 64 GB RAM, RTX 3090 in the drawer")
+    assert "RTX 3090 24 GB, idle" in page_text(test)
+    assert ways(test)[:2] == ["A free setting", "Thinking off"]
+    press(test, "take_0")
+    request = test.session_state["request"]
+    assert request.gpu == "RTX 3060 12GB + RTX 3090"
+    assert request.ram_gb == 64
+    assert ", idle" not in page_text(test)
+    assert "Runs well" in verdict(test)[0]
+
+
+def test_a_card_that_a_stated_backend_leaves_out_is_put_to_work_without_that_backend() -> None:
+    test = app(model="Qwen3-32B", machine="RTX 3090, 64 GB", backend="cpu")
+    press(test, "take_0")
+    request = test.session_state["request"]
+    assert (request.gpu, request.backend) == ("RTX 3090", None)
+
+
+def test_a_purchase_that_would_do_as_well_is_the_one_on_the_card() -> None:
+    """An office PC of about reading speed: a card of 75 W, or none."""
+    machine = "OptiPlex 7060 i5-8500 16GB"
+    test = app(model="Qwen3-8B", machine=machine, think="off", replies_per_day="30")
+    (close,) = re.findall(r"It is close: (.+?) added for (\S+) would do as well", verdict(test)[1])
+    card = re.search(r"oa-name'>A GPU</span>.*?</p>", page_text(test))
+    assert card
+    assert all(words in card[0] for words in close)
+
+
+def test_the_price_tag_is_what_is_paid_first_and_the_card_says_what_the_sale_gives_back() -> None:
+    request = Request(model="Qwen3.6-27B", machine=PC)
+    bigger = next(way for way in ways_of(answer(request.nouns())) if way.name == "A bigger GPU")
+    option = purchase(answer(request.nouns()))
+    assert bigger.price == f"${option.price.usd:,.0f}"
+    sold = re.search(r"; yours sells for \$(\d+)\.", bigger.text)
+    assert float(sold[1]) == pytest.approx(option.price.usd - option.upfront, abs=0.5)
+
+
+def test_a_program_whose_lines_are_remarks_is_none_to_run_it_with() -> None:
+    """FlexLLMGen runs OPT alone: for other models its lines say so, and are no command."""
+    assert "FlexGen" not in page_text(app(model="Qwen3-32B", machine="RTX 3090 64gb"))

@@ -183,7 +183,7 @@ def verdict(advice: Comparison) -> VerdictText:
     each = " of each agent" if advice.task is not None and float(agents) > 1 else ""
     counted = (
         f"Counted with {answers}an hour of waiting at {money_words(kept.worth)}, "
-        f"reading at {number(money.reading_tps)} tokens a second{each}, "
+        f"reading at {number(money.reading_tps)} tokens/s{each}, "
         f"{number(money.purchase_months)} months of use and {money_words(money.usd_per_kwh)} a kWh."
     )
     takes = _takes(advice, level, speed)
@@ -218,7 +218,7 @@ def _rivals(advice: Comparison) -> list[str]:
     if rival is advice.options[0]:
         return [CLOSE.format("keeping what you have")]
     name = name_in_place(rival)
-    return [CLOSE.format(f"{name} for {money_words(rival.upfront or 0.0)}"), CLOSE.format(name)]
+    return [CLOSE.format(f"{name} for {money_words(rival.paid_first)}"), CLOSE.format(name)]
 
 
 def _on_purchases(advice: Comparison) -> tuple[str, ...]:

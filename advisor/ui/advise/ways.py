@@ -76,8 +76,10 @@ def ways(answer: Answer) -> list[Way]:
     first; the bigger GPU is always among them.
     """
     able = [_another_model(answer), _free_setting(answer), _another_engine(answer)]
-    if answer.advice.decision.rule == UNDONE_SETTING:
+    thoughtless = _thinking_beside(answer)
+    if answer.advice.decision.rule == UNDONE_SETTING or thoughtless is not None:
         able[:2] = reversed(able[:2])
+    able.insert(1, thoughtless)
     free = [way for way in able if way is not None][:MOST_FREE]
     return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
 
@@ -174,11 +176,9 @@ def _free_setting(answer: Answer) -> Way | None:
     """
     advice = answer.advice
     decided = advice.decision.option
-    step = advice.case.step
     if advice.case.setting is not None and decided is advice.case.for_all:
         return _for_all(advice.case.setting, answer.nouns)
-    names = [option.name for option in (decided, step) if option is not None]
-    edit = next((each for name in names for each in advice.what_ifs if each.words == name), None)
+    edit = _edit_in_question(answer)
     if decided is not None and decided.name.startswith(STOPS_THINKING):
         return _thinking_off(answer, decided, edit)
     stopped = advice.case.stopped
@@ -199,6 +199,24 @@ def _free_setting(answer: Answer) -> Way | None:
         action=f"Try {changes['format']}" if edit.of_format else "Try it",
         changes=changes,
     )
+
+
+def _edit_in_question(answer: Answer) -> Edited | None:
+    """Free setting that is decided for, or the best one; None without one."""
+    advice = answer.advice
+    names = [each.name for each in (advice.decision.option, advice.case.step) if each is not None]
+    return next((each for name in names for each in advice.what_ifs if each.words == name), None)
+
+
+def _thinking_beside(answer: Answer) -> Way | None:
+    """Thinking off beside the free setting that is decided for, which has a card of its own; None
+    where the verdict does not name it.
+    """
+    stopped = answer.advice.case.stopped
+    edit = _edit_in_question(answer)
+    if stopped is None or not answer.advice.waits_for_thinking or not _is_decided(edit, answer):
+        return None
+    return _thinking_off(answer, stopped, edit if _is_with(stopped, edit) else None)
 
 
 def _is_decided(edit: Edited | None, answer: Answer) -> bool:
@@ -279,9 +297,21 @@ def _inputs_of(edit: Edited, nouns: Nouns) -> dict[str, Any]:
         if name == "model":
             changes["format"] = value.format
             continue
+        if name == "machine" and len(value.gpus) > len(nouns.machine.gpus):
+            changes |= _with_idle(value, nouns.request)
+            continue
         if name not in INPUTS_OF:
             return {}
         changes |= _differing(name, value, nouns)
+    return changes
+
+
+def _with_idle(machine: Machine, request: Request) -> dict[str, Any]:
+    """Inputs of a machine in which idle cards compute; cards of one vendor choose their backend."""
+    vendors = {gpu.vendor for gpu in machine.gpus}
+    changes = with_cards(machine, request) | {"backend": None}
+    if len(vendors) > 1:
+        changes["backend"] = str(machine.backend)
     return changes
 
 
@@ -334,22 +364,30 @@ def _bigger(answer: Answer) -> Way:
             name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE,
             figure="None helps here",
-            text="Nothing on record is faster by so much that you would notice: "
-            f"{number(_notably_faster(answer.advice.options[0]))} tokens a second.",
+            text="You would notice the difference from "
+            f"{number(_notably_faster(answer.advice.options[0]))} tokens a second on. Nothing to "
+            "buy with a price on record gets there.",
             action="All options",
         )
-    names = {OptionKind.MACHINE: "A bigger machine", OptionKind.CHANGE: "More RAM"}
+    machine = "A machine" if answer.nouns.request.nowhere else "A bigger machine"
+    names = {OptionKind.MACHINE: machine, OptionKind.CHANGE: "More RAM"}
     name = names.get(option.kind, new)
-    bought = name_in_place(option)
-    told = judged or f"{bought}{option.aged}. {_pays(option, answer.advice.as_judged(option))}"
+    bought = f"{name_in_place(option)}{option.aged}{_sale(option)}"
+    told = judged or f"{bought}. {_pays(option, answer.advice.as_judged(option))}"
     return Way(
         name=name,
-        price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
+        price=money(option.paid_first) if (option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
         text=f"{told} {in_case(answer.nouns.ownership.form, option)}".strip(),
         action="Try it",
         changes=_with(option, answer),
     )
+
+
+def _sale(option: Option) -> str:
+    """What the sale of the owned card gives back of the price tag; empty where none is counted."""
+    back = option.paid_first - (option.upfront or 0.0)
+    return f"; yours sells for {money(back)}" if back > 0 else ""
 
 
 def purchase(answer: Answer) -> Option | None:
@@ -413,7 +451,8 @@ def _pays(option: Option, judged: Option) -> str:
         without = " with thinking off"
         beside = f" With thinking, {hours(thinking)}."
     if option.kept is None or option.kept.speed is None:
-        return f"{money(option.monthly or 0.0)} a month in all."
+        months = number(option.use.money.purchase_months)
+        return f"{money(option.monthly or 0.0)} a month: its price over {months} months, and power."
     if saved is None or saved < 0.05:
         return f"It saves you hardly any waiting{without or ' at this use'}.{beside}"
     told = f"Saves {hours(saved)} a month{without}"

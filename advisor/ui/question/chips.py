@@ -53,6 +53,8 @@ def _sure(machine: Machine, request: Request) -> Iterable[Markup]:
     if request.here and audience.is_public():
         yield _chip("The server's parts, not your computer's", "oa-example")
     yield from map(_chip, cards(machine.gpus) or ["No GPU"])
+    for card in cards(machine.idle):
+        yield _chip(f"{card}, idle")
     size = machine.host.memory
     if size.kind is not Provenance.ASSUMED:
         if machine.unified:
