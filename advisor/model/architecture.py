@@ -235,6 +235,7 @@ class LayerCache:
     value_values: int = 0
     window: int | None = None  # number of last tokens that are kept; None for all [tokens]
     state_values: int = 0  # values per sequence of any length (linear attention, state space)
+    image_values: int = 0  # values of K and V of an image, for layers that attend to nothing else
 
     @staticmethod
     def compressed(values: int, ratio: int, window: int, index: int = 0) -> "LayerCache":

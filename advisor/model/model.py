@@ -55,6 +55,7 @@ class PerLayer:
     kv_values: Floats  # values of K and V that it caches per token
     key_values: Floats  # those of K; of a latent cache, all
     state_values: Floats  # values of state that it keeps per sequence
+    image_values: Floats  # values of K and V of an image that it attends to
     state_layers: Floats  # 1 where it keeps a state instead of a cache, else 0
     scan_layers: Floats  # 1 where that is the state of a state space (Mamba-2)
     stream_layers: Floats  # 1 where it mixes several residual streams
@@ -127,6 +128,7 @@ def per_layer(architecture: Architecture) -> PerLayer:
         kv_values=visits * of_cache(lambda cache: cache.key_values + cache.value_values),
         key_values=visits * keys,
         state_values=visits * of_cache(lambda cache: cache.state_values),
+        image_values=visits * of_cache(lambda cache: cache.image_values),
         state_layers=visits * of_cache(lambda cache: cache.state_values > 0),
         scan_layers=visits * with_any(lambda tensor: tensor.role == "ssm_in"),
         stream_layers=visits * with_any(lambda tensor: tensor.role.startswith("hc_")),
@@ -328,11 +330,13 @@ class Model:
         """Cache of one sequence of `tokens` tokens, per layer, shape (..., layers) [B].
 
         Layers with a window cache the window only; linear and state-space layers keep a state of
-        fixed size in 32-bit floats, for any cache type (llama.cpp, Transformers).
+        fixed size in 32-bit floats, for any cache type (llama.cpp, Transformers). Layers that
+        attend to an image keep its keys and values in 16 bits, for any text.
         """
         per_layer = self.per_layer
         visible = np.minimum(np.asarray(tokens, dtype=float)[..., None], per_layer.windows)
-        return np.asarray(visible * self.cached_bytes(kv_type) + 4.0 * per_layer.state_values)
+        fixed = 4.0 * per_layer.state_values + 2.0 * per_layer.image_values
+        return np.asarray(visible * self.cached_bytes(kv_type) + fixed)
 
     def cached_bytes(self, kv_type: str) -> Floats:
         """Bytes of a token's keys and values per layer, shape (layers,) [B]."""

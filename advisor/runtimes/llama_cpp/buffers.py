@@ -118,9 +118,9 @@ def spread_cache(model: Model, work: Workload) -> Array:
     keys, values = Model.cache_types(work.kv_type)
     copied = layers.key_values * (keys != "f16")
     copied = copied + (layers.kv_values - layers.key_values) * (values != "f16")
-    cells = _cells_of_layers(model, work) * copied
+    room = _cells_of_layers(model, work) * copied
     users = np.asarray(work.users, dtype=float)
-    return np.asarray(Model.KV_BYTES_PER_VALUE["f16"] * np.max(cells, axis=-1) * users)
+    return np.asarray(Model.KV_BYTES_PER_VALUE["f16"] * np.max(room, axis=-1) * users)
 
 
 def kv_cache_bytes(model: Model, work: Workload) -> Floats:
@@ -128,11 +128,13 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
 
     cells x (keys + values) x bytes of the cache type + 4 B x state, with `cells` by the layer's
     window, unless windowed layers keep the whole context (`--swa-full`). MLA caches a latent and a
-    rotary key, no values.
+    rotary key, no values. Keys and values of an image are kept in 32 bits (ollama/ollama,
+    fs/ggml/ggml.go at 008a6cae, "mllama").
     """
     layers = model.per_layer
     room = _cells_of_layers(model, work)
-    return np.asarray(room * model.cached_bytes(work.kv_type) + FLOAT * layers.state_values)
+    fixed = FLOAT * (layers.state_values + layers.image_values)
+    return np.asarray(room * model.cached_bytes(work.kv_type) + fixed)
 
 
 LATENT_SINCE = "2025-05"

@@ -3,15 +3,18 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_config import LLAMA
 
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.model import catalog, resolve
 from advisor.model.by_name.named import named
 from advisor.model.config.towers import tower_weights
+from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 
 TOWERS: list[tuple[dict[str, Any], int, float]] = [
     # Qwen2.5-VL-7B: 8.29 B of files less 7.62 B of text.
@@ -60,6 +63,17 @@ def test_llama_vision_has_its_published_total() -> None:
         19.9 * 2**30, rel=0.01
     )
     assert sum(1 for layer in architecture.cache if layer.key_values) == 32
+
+
+def test_layers_that_attend_to_an_image_cache_its_tokens() -> None:
+    # 8 of 40 layers, of 8 heads of 128 keys and 128 values for 4 tiles of 1,601 tokens; in 16 bits,
+    # and in 32 in Ollama (fs/ggml/ggml.go, "mllama": 4 B x 8 x 256 x 1,601 x 4 for each layer)
+    model = resolve.from_name("Llama-3.2-11B-Vision", "Q4_K_M").model
+    of_image = 8 * 8 * 256 * 1601 * 4
+    of_text = 32 * 8 * 256 * 8192 * 2
+    assert float(np.sum(model.kv_bytes(8192, "f16"))) == of_text + 2 * of_image
+    assert float(np.sum(model.kv_bytes(0, "q8_0"))) == 2 * of_image
+    assert float(np.sum(kv_cache_bytes(model, Workload()))) == of_text + 4 * of_image
 
 
 @given(

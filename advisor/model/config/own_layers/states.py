@@ -228,13 +228,22 @@ def _time_mix(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
     return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
+IMAGE = 4 * (40**2 + 1)
+"""Tokens of an image in Llama 3.2 Vision: four tiles of (560 / 14)^2 patches and one more each."""
+
+
 def mllama(config: Config, facts: ArchitectureSpec) -> Architecture:
-    """Llama 3.2 Vision: some layers attend to an image and cache nothing of the text [1]."""
+    """Llama 3.2 Vision: some layers attend to an image and cache its keys and values, nothing of
+    the text [1].
+    """
     images = set(config.numbers("cross_attention_layers"))
 
     def mixing(at: int) -> Mixing:
         attends = attention(facts, at)
-        return replace(attends, cache=LayerCache()) if at in images else attends
+        if at not in images:
+            return attends
+        of_a_token = attends.cache.key_values + attends.cache.value_values
+        return replace(attends, cache=LayerCache(image_values=IMAGE * of_a_token))
 
     return stacked(facts, mixing)
 
