@@ -305,7 +305,8 @@ def bits(form: str) -> float:
 def refusal(key: str, form: str, machine: Machine) -> str:
     """Reason why a runtime runs neither a format nor a near one on a machine."""
     if not machine.gpus:
-        return f"{NAMES[key]} needs a GPU, and this machine has none."
+        words = (row.words for row in refusals(key) if row.when == "no-gpu")
+        return next(words, f"{NAMES[key]} needs a GPU, and this machine has none.")
     able = [row for row in rows() if row.runtime == key]
     names = _of_two_makers(key, machine)
     if names:

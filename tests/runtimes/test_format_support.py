@@ -107,7 +107,7 @@ def test_a_format_becomes_the_nearest_that_runs(
         ("vLLM", "Radeon VII", "no kernels for Radeon VII (GCN 5)"),
         ("SGLang", "T4", "compute capability 8; T4 (Turing) is older"),
         ("SGLang", "RX 7900 XTX", "no kernels for RX 7900 XTX (RDNA 3)"),
-        ("vLLM", "none", "vLLM needs a GPU, and this machine has none"),
+        ("vLLM", "none", "vLLM is modelled on GPUs, and this machine has none"),
     ],
 )
 def test_a_combination_that_cannot_run_is_refused_with_the_reason(

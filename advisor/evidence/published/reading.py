@@ -220,7 +220,7 @@ def _placed(
             "than llama.cpp, several times slower. Nothing is predicted."
         )
     if not of_llama_cpp:
-        row.notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
+        row.notes.append(f"{runtime.name} is modelled on GPUs: read as {LLAMA_CPP.name} does")
     return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy
 
 

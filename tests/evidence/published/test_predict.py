@@ -444,7 +444,7 @@ def test_cores_compute_where_a_row_says_that_there_is_no_gpu() -> None:
     case = understood(row(category="resident", gpu="none", runtime="ggml CPU", ngl="0"))
     assert (case.runtime.name, case.strategy) == ("llama.cpp", PlacementStrategy.CPU_OFFLOAD)
     other = answer(row(category="resident", gpu="none", runtime="vLLM", ngl="0"))
-    assert "vLLM needs a GPU: read as llama.cpp does" in str(other["note"])
+    assert "vLLM is modelled on GPUs: read as llama.cpp does" in str(other["note"])
 
 
 def test_dash_o_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
