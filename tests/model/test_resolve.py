@@ -1,7 +1,6 @@
 """A model from a name, a file, a folder, a paste or a repository, and in which format."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -408,26 +407,45 @@ def test_a_dense_model_whose_name_says_mxfp4_is_counted_in_four_and_a_half_bits(
     assert resolve.from_name("gpt-oss-20b-MXFP4").model.format == "MXFP4"
 
 
+def test_published_files_of_unsloths_own_formats_have_their_size() -> None:
+    for row in resolve.dynamic_sizes():
+        resolved = find(row.model, row.format)
+        assert resolved.model.file_bytes == pytest.approx(row.gb * 1e9, rel=1e-6)
+        assert row.format in " ".join(resolved.notes)
+
+
+def test_sizes_are_on_record_beside_those_of_the_usual_recipe() -> None:
+    for row in resolve.dynamic_sizes():
+        model = find(row.model, row.format).model
+        recipe = catalog.in_format(model.architecture, model.format)
+        assert row.gb * 1e9 / recipe.file_bytes == pytest.approx(row.of_recipe, abs=0.006)
+        assert row.experts == model.has_experts
+
+
+def test_other_files_of_unsloths_are_counted_like_those_of_their_maker_and_kind() -> None:
+    # UD-Q5_K_XL of GLM-4.6 and of GLM-4.7-Flash: 1.007 and 1.020 of Q5_K_M, 1.0135 in the middle
+    model = find("GLM-4.5", "UD-Q5_K_XL").model
+    recipe = find("GLM-4.5", "Q5_K_M").model
+    assert model.file_bytes / recipe.file_bytes == pytest.approx(1.0135, abs=0.001)
+    # no file of a dense model is on record in UD-IQ1_M: one with experts, 1.367
+    dense = find("Qwen3-8B", "UD-IQ1_M")
+    recipe = find("Qwen3-8B", "IQ1_M").model
+    assert dense.model.file_bytes / recipe.file_bytes == pytest.approx(1.367, abs=0.001)
+    assert "publishes no rule" in " ".join(dense.notes)
+
+
 @pytest.mark.parametrize(
-    ("form", "published"),
+    ("text", "form"),
     [
-        ("UD-IQ1_S", 9_043_300_928),
-        ("UD-IQ1_M", 9_666_859_584),
-        ("UD-IQ2_XXS", 10_362_262_080),
-        ("UD-IQ2_M", 10_865_578_560),
-        ("UD-IQ3_XXS", 12_888_085_056),
-        ("UD-Q2_K_XL", 11_814_277_696),
-        ("UD-Q3_K_XL", 13_833_048_640),
-        ("UD-Q4_K_XL", 17_715_663_424),
-        ("UD-Q6_K_XL", 26_340_325_952),
-        ("UD-Q8_K_XL", 35_989_944_896),
+        ("Qwen3-8B-UD-Q2_K_XL-00001-of-00002.gguf", "UD-Q2_K_XL"),
+        ("unsloth/Qwen3.8-27B-GGUF:Q3_K_XL", "UD-Q3_K_XL"),
+        ("bartowski/Qwen3-8B-GGUF:Q3_K_XL", ""),  # its own, with a table in Q8_0
+        ("Qwen3-8B Q4_K_M", ""),
     ],
 )
-def test_sizes_of_unsloths_own_formats_are_said_to_follow_no_rule(form, published) -> None:
-    """Files of unsloth/Qwen3-30B-A3B-GGUF: none is larger than the remark says."""
-    for resolved in (find("Qwen3-30B-A3B", form), find(f"unsloth/Qwen3-30B-A3B-GGUF:{form}")):
-        told = " ".join(resolved.notes)
-        percent = re.search(r"up to (\d+) % larger than counted here", told)
-        assert percent is not None
-        assert published <= resolved.model.file_bytes * (1 + int(percent[1]) / 100)
+def test_formats_of_unsloths_own_in_a_name(text: str, form: str) -> None:
+    assert resolve.dynamic_format(text) == form
+
+
+def test_usual_formats_have_no_remark_on_unsloth() -> None:
     assert "Unsloth" not in " ".join(find("Qwen3-30B-A3B", "Q4_K_M").notes)

@@ -37,6 +37,7 @@ from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
+from advisor.model.resolve import dynamic_format
 from advisor.request.money import Ownership
 from advisor.runtimes import named
 from advisor.runtimes import runtime as runtime_named
@@ -71,7 +72,10 @@ def in_formats(model: Model, formats: Iterable[str] = ()) -> Iterator[Model]:
     able = False
     for form in formats or (AS_TRAINED if model.architecture.expert_type else BY_LOSS):
         with suppress(Refusal, UnknownName):
-            yield catalog.in_format(model.architecture, form)
+            if form == model.format or dynamic_format(form):
+                yield model
+            else:
+                yield catalog.in_format(model.architecture, form)
             able = True
     if not able:
         yield model

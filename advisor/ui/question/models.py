@@ -42,7 +42,8 @@ class Picked:
         own = self.resolved.model
         if form in (None, own.format):
             return self.resolved
-        return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
+        model = catalog.in_format(own.architecture, str(form))
+        return resolve.in_unsloth_size(replace(self.resolved, model=model), str(form))
 
 
 def pick(text: str, machine: str | None = None) -> Picked:
