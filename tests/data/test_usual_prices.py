@@ -44,3 +44,10 @@ def test_new_and_used_are_apart() -> None:
     assert used.usd < new.usd
     assert usual_price("RTX 5090") == new, "new where it is sold new"
     assert usual_price("RTX 4090") == usual_price("RTX 4090", "used")
+
+
+def test_a_card_that_is_no_longer_made_is_bought_used() -> None:
+    # released in January 2021, seen in July 2026: 5.4 years
+    assert usual_price("RTX 3060 12GB") == usual_price("RTX 3060 12GB", "used")
+    # released in August 2023, seen in September 2026: 3.1 years
+    assert usual_price("L40S") == usual_price("L40S", "new")

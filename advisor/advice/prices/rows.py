@@ -207,15 +207,35 @@ def usual_range(row: PriceRow) -> tuple[float | None, float | None]:
 
 
 def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
-    """Usual price of a card in a condition; without one new where it is sold new, used for others.
+    """Usual price of a card in a condition; without one new where it is sold new and is no older
+    than `SOLD_NEW_YEARS`, used for others.
 
     None without figures.
     """
-    for wanted in (condition,) if condition else ("new", "used"):
-        row = usual_prices().get((gpu, wanted))
-        if row is not None:
-            return row.as_price
-    return None
+    conditions = (condition,) if condition else ("new", "used")
+    rows = [usual_prices()[gpu, each] for each in conditions if (gpu, each) in usual_prices()]
+    last = next((row for row in rows if row.condition == "used"), None)
+    if last is not None and not condition and _is_out_of_production(last):
+        return last.as_price
+    return rows[0].as_price if rows else None
+
+
+SOLD_NEW_YEARS = 4.0
+"""Age of a card from which new ones are what shops have left over, and people buy used ones: an RTX
+3060 12GB, of January 2021, costs $470 new and $220 used (data/prices/usual_prices.csv); a series is
+made for two years, and its maker's warranty lasts three [years]."""
+
+
+def _is_out_of_production(row: UsualPriceRow) -> bool:
+    """Whether a card was older than `SOLD_NEW_YEARS` when its price was seen."""
+    released = last_day(GPUS.find(row.gpu).released)
+    seen = last_day(row.date)
+    if released is None or seen is None:
+        return False
+    return (seen - released).days > SOLD_NEW_YEARS * DAYS_PER_YEAR
+
+
+DAYS_PER_YEAR = 365.25
 
 
 REASONS = {
