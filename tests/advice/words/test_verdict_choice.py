@@ -449,13 +449,15 @@ def test_the_reason_says_what_is_odd_used_or_old() -> None:
         reason
         == "Only something odd repays its price: card of 3500, $3,500. It needs a server's case."
     )
-    for words, note in (
-        ("Used: without its maker's warranty", "a used card"),
-        ("Many run it", "a card"),
+    for words, condition, note in (
+        ("Used: without its maker's warranty", "used", "a card"),
+        ("Many run it", "new", "a card, less what you sell at its used price"),
     ):
-        price = Price(usd=100, date="2026-11", note=note, sources=("a",))
+        price = Price(usd=100, date="2026-11", note=note, sources=("a",), condition=condition)
         sold = replace(replaced(20.0, 100), price=price)
-        assert words in choice_of([kept(), sold], 10.0, 2000.0).reason
+        reason = choice_of([kept(), sold], 10.0, 2000.0).reason
+        assert words in reason
+        assert ("Used" in reason) == (condition == "used")
     new = choice_of([kept(), replaced(20.0, 100)], 10.0, 2000.0).reason
     assert new == "Many run it, and it goes in as it is. Prices are of the United States."
     stale = replace(replaced(20.0, 100), stale=True)
