@@ -32,6 +32,8 @@ class Kind(StrEnum):
     TEXTS = "texts"
 
 
+SHARES = (0.0, 1.0)
+"""Limits of a share, which people write in percent, too."""
 READERS: Mapping[str, Callable[[str], float]] = {
     "tokens": tokens,
     "GiB": gibibytes,
@@ -289,6 +291,8 @@ class Input:
                 return round(value)
             return value
         with suppress(ValueError):
+            if self.limits == SHARES and text.endswith("%"):
+                return float(text.removesuffix("%")) / 100
             value = float(text)
             if value.is_integer() and self.whole and abs(value) < EXACT:
                 return int(value)

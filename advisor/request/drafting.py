@@ -1,8 +1,10 @@
 """Drafted tokens of a request: their drafter, their number, and the share that is accepted."""
 
+import re
 from typing import Any
 
 from advisor.catalog import inputs
+from advisor.catalog.csv_tables import texts
 from advisor.cost_model.workload import Draft
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
@@ -21,7 +23,7 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     """
     if not who:
         return {}
-    method = who.lower()
+    method = spelled(who)
     smaller = None
     if method not in Draft.by_name():
         smaller = _draft_model(who)
@@ -44,6 +46,17 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
         "drafted": number,
         "acceptance": accepted,
     }
+
+
+def spelled(who: str) -> str:
+    """Method in the spelling of the program, by the names that engines have for it; other text is
+    in lower case.
+    """
+    name = who.strip().casefold()
+    patterns = texts("request/draft_spellings.csv", "pattern", "method")
+    return next(
+        (method for pattern, method in patterns.items() if re.fullmatch(pattern, name)), name
+    )
 
 
 def _draft_model(name: str) -> Model:
