@@ -304,3 +304,34 @@ def test_the_drawn_table_of_mistral_rs_is_of_that_engine() -> None:
 def test_a_drawn_border_ends_no_table() -> None:
     drawn = as_table(GPU_BENCH).replace("\n| qwen", "\n+-----+-----+\n| qwen")
     assert read(drawn)[0].decode == read(as_table(GPU_BENCH))[0].decode
+
+
+def test_a_line_of_ktransformers_has_both_speeds() -> None:
+    # kvcache-ai/ktransformers, issue 219
+    line = "Performance(T/s): prefill 4.045294075735022, decode 3.956256483823671. Time(s): ..."
+    (run,) = read(line)
+    assert (run.runtime, run.tool) == ("KTransformers", "KTransformers")
+    assert run.prompt == pytest.approx(4.045, abs=1e-3)
+    assert run.decode == pytest.approx(3.956, abs=1e-3)
+
+
+def test_a_generation_after_a_prompt_has_its_depth_and_its_cache() -> None:
+    # ikawrakow/ik_llama.cpp, pull request 273: llama-bench -gp 128,64 -ctk q8_0
+    table = """
+| model                   |     params | threads | type_k | fa |          test |              t/s |
+| ----------------------- | ---------: | ------: | -----: | -: | ------------: | ---------------: |
+| deepseek2 16B IQ4_NL_R4 |    15.76 B |      32 |   q8_0 |  0 |    tg64@pp128 |     34.04 ± 0.03 |
+"""
+    (run,) = read(table)
+    assert (run.decode, run.depth, run.output_tokens) == (34.04, 128, 64)
+    assert run.kv_type == "q8_0/f16"
+
+
+def test_timings_of_an_answer_stand_alone() -> None:
+    # ggml-org/llama.cpp, pull request 12603: `jq .timings` of an answer of llama-server
+    text = """{"prompt_n": 1, "prompt_ms": 228.522, "prompt_per_second": 4.375946298387026,
+    "predicted_n": 200, "predicted_ms": 11082.606, "predicted_per_second": 18.0462970532382,
+    "draft_n": 347, "draft_n_accepted": 65}"""
+    (run,) = read(text)
+    assert run.decode == pytest.approx(18.046, abs=1e-3)
+    assert run.output_tokens == 200

@@ -175,8 +175,9 @@ def _typed(text: str) -> float | str:
 PRINTED_BUILD = re.compile(r"^build: ([0-9a-f]{6,}) \((\d+)\)", re.MULTILINE)
 BORDER = re.compile(r"\s*\+[-=+]+\+\s*")  # line above and below rows of a drawn table
 RULE = re.compile(r"^[\s|:+-]+$")
-TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *d *(\d+))?", re.IGNORECASE)
+TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *(?:d|pp) *(\d+))?", re.IGNORECASE)
 SIZES = {"gib": GIB, "mib": MIB}
+CACHE_COLUMNS = {"type_k", "type_v"}
 TABLE_HEADS = frozenset({"t/s", "s_tg t/s", "ttft (s)"})
 """Columns by which the head of such a table is known."""
 
@@ -218,8 +219,9 @@ def _table_rows(text: str) -> Iterator[dict[str, str]]:
 
 
 def _bench_row(row: Mapping[str, str], build: Mapping[str, str]) -> Iterator[EngineRun]:
-    """Row of llama-bench: "pp512", "tg128 @ d4096"; both together cannot be separated. The build
-    stands below its table.
+    """Row of llama-bench: "pp512", "tg128 @ d4096", "tg64@pp128" of its fork; both together cannot
+    be separated. The build stands below its table. A type of the cache has a column where it is not
+    f16.
     """
     test = TEST.fullmatch(row["test"])
     speed = _first_number(row["t/s"])
@@ -237,6 +239,9 @@ def _bench_row(row: Mapping[str, str], build: Mapping[str, str]) -> Iterator[Eng
             "n_gen": 0 if of_prompt else int(test[2]),
             "n_depth": int(test[3] or 0),
             "avg_ts": speed,
+            **{
+                part: row.get(part) or "f16" for part in CACHE_COLUMNS if CACHE_COLUMNS & row.keys()
+            },
             **build,
         }
     )
