@@ -148,7 +148,8 @@ class CardMentions:
     def _with_size_behind(self, text: str) -> str:
         """Plain text in which the size before a changed card stands behind its name.
 
-        "22GB RTX 2080 Ti, 64 GB RAM"; only where another size is called RAM.
+        "22GB RTX 2080 Ti, 64 GB RAM", "8GB RTX 5060 Ti, 32 GB RAM"; only where another size is
+        called RAM.
         """
         for match in reversed(list(self._card_in(text).finditer(text))):
             mention = match[0].strip()
@@ -156,12 +157,22 @@ class CardMentions:
             if before is None or words.sizes_gib(mention):
                 continue
             rest = f"{text[: before.start(1)]} {text[match.end() :]}"
+            size = float(before[1])
             with suppress(UnknownName):
-                gpu = self.gpus.match(mention)
-                if Written(rest).names_ram and _may_have(gpu.row, float(before[1])):
+                own = self._is_sold_with(mention, size)
+                if Written(rest).names_ram and (
+                    own or _may_have(self.gpus.match(mention).row, size)
+                ):
                     named = f"{text[: before.start(1)]}{mention} {before[1]}gb"
                     text = named + text[match.end() :]
         return text
+
+    def _is_sold_with(self, mention: str, size: float) -> bool:
+        """Whether a card of the catalogue has the name of a mention and a memory size [GiB]."""
+        try:
+            return self.gpus.match(f"{mention} {size:g}gb").row.memory_gib == size
+        except UnknownName:
+            return False
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
         """Card of a mention; in a laptop, the laptop GPU of that name."""

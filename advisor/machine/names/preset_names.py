@@ -41,6 +41,11 @@ class MachineName:
     of_cloud: bool = False  # whether a provider owns it and rents it out
 
 
+CHIPS_OF = {"amd": "ryzen", "intel": "core"}
+"""First word of the names of a maker's chips, by the maker, who may stand before a small machine of
+another: "AMD GMKtec EVO-X2"."""
+
+
 class PresetNames:
     """Index of presets."""
 
@@ -162,6 +167,7 @@ class PresetNames:
             or (word == "desktop" and row.kind in ("mini", "desktop", "office"))
             or word in own
             or word.rstrip("+") in own
+            or CHIPS_OF.get(word) in own
             or (word.isalpha() and len(word) > 2 and word not in self._telling)
         )
 

@@ -1,11 +1,14 @@
 """Memory of named GPUs: what a name leaves open, and virtual machines' parts of a card."""
 
+from collections import Counter
+
 import pytest
 
 from advisor.errors import InputError
 from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.identify import machine_by_name
+from advisor.machine.names.words import any_of
 from advisor.machine.shared_memory import (
     KEPT_BY_WINDOWS_GIB,
     NO_SCREEN,
@@ -140,3 +143,40 @@ def test_a_size_before_a_card_is_the_machines_where_no_other_is() -> None:
         taken = machine_by_name(typed)
         assert 15 < taken.gpus[0].memory.value / GIB < 25, typed
         assert taken.host.memory.value / GIB in (64, 32), typed
+
+
+def test_a_size_before_a_card_is_its_own_where_it_is_sold_with_it() -> None:
+    bare = any_of("sized").sub
+    rows = [row for row in GPUS.rows().values() if not row.unified and "Laptop" not in row.name]
+    names = Counter(bare("", row.name) for row in rows)
+    sold = [row for row in rows if names[bare("", row.name)] > 1 and "Max-Q" not in row.name]
+    assert len(sold) > 80
+    for row in sold:
+        size = f"{row.memory_gib:g}GB {bare('', row.name)}"
+        for text in (f"{size}, 128GB RAM", f"{size} with 128GB RAM", f"128GB RAM {size}"):
+            (card,) = machine_by_name(text).gpus
+            assert card.name == row.name, text
+
+
+@pytest.mark.parametrize("rate", [2400, 2666, 3200, 5600, 6000, 6400])
+@pytest.mark.parametrize(
+    "memory",
+    [
+        "64GB {}MHz",
+        "64GB at {}MHz,",
+        "64GB RAM at {} MHz,",
+        "64GB DDR5 at {}MHz",
+        "2x32GB @ {}MHz",
+        "RAM: 64GB ({}MHz)",
+        "64GB {} MT/s",
+    ],
+)
+def test_rates_of_memory_are_read_in_mhz_too(memory: str, rate: int) -> None:
+    host = machine_by_name(f"9950X {memory.format(rate)} 4090").host
+    assert f"{rate} MT/s" in host.bandwidth.source
+
+
+def test_the_maker_of_a_chip_may_stand_before_a_small_machine() -> None:
+    # lmstudio-ai/lmstudio-bug-tracker, issue 1218: "AMD GMKTec EVO-X2 128GB shared RAM"
+    machine_named = machine_by_name("AMD GMKTec EVO-X2 128GB shared RAM")
+    assert machine_named.gpus[0].name == machine_by_name("GMKtec EVO-X2 128GB").gpus[0].name
