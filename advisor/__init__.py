@@ -48,7 +48,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the Python interface (docs/python.md), loaded when it is first asked for."""
+    """Name of the Python interface (docs/python.md), loaded when it is first asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

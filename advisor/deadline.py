@@ -16,7 +16,9 @@ _FREE = threading.BoundedSemaphore(MOST)
 
 
 class Late(Exception):
-    """The deadline passed, or too many exchanges wait already; callers say it in their words."""
+    """Error: the deadline passed, or too many exchanges wait already; callers say it in their own
+    words.
+    """
 
 
 def within(seconds: float, act: Callable[[], T]) -> T:

@@ -4,12 +4,12 @@ from advisor.errors import AdvisorError
 
 
 class ProbeError(AdvisorError):
-    """A measurement that this machine does not allow."""
+    """Measurement that this machine does not allow."""
 
 
 class NetworkError(AdvisorError):
-    """A host that is unreachable or busy, or sends an invalid answer."""
+    """Host that is unreachable or busy, or sends an invalid answer."""
 
 
 class StoreError(AdvisorError):
-    """A report that cannot be saved, found or read."""
+    """Report that cannot be saved, found or read."""

@@ -23,7 +23,7 @@ _SHORT = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
 def short(value: float) -> str:
-    """A number for an axis tick: 1.5M, 250k, 0.25."""
+    """Number for an axis tick: 1.5M, 250k, 0.25."""
     for size, letter in _SHORT:
         if size <= abs(value) < 1e15:
             return f"{value / size:.3g}{letter}"
@@ -39,7 +39,7 @@ def rate(speed: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A quantity in the usual display unit of its own, "B/s", "B", "FLOP/s", "s" or a noun."""
+    """Quantity in the usual display unit of its own, "B/s", "B", "FLOP/s", "s" or a noun."""
     if unit == "B":
         return memory(value)
     if unit == "B/s":

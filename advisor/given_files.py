@@ -90,7 +90,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def shown(path: Path) -> str:
-    """A path as errors print it: one line of 200 characters at most."""
+    """Path as errors print it: one line of 200 characters at most."""
     printable = "".join(letter if letter.isprintable() else "?" for letter in str(path))
     if len(printable) <= 200:
         return printable

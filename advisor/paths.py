@@ -10,7 +10,7 @@ HOMELESS = Path("/.local/share/offload-advisor")
 
 
 def data_folder() -> Path:
-    """The user's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
+    """User's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
     import platformdirs  # takes time to load, and few answers need it
 
     chosen = os.environ.get(DATA_VARIABLE, "").strip()

@@ -122,7 +122,9 @@ _TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number with `digits` significant digits or all its whole ones, thousands separated."""
+    """Number with `digits` significant digits, or all digits before the point; thousands
+    separated.
+    """
     if not math.isfinite(value):
         return UNKNOWN
     rounded = float(f"{value:.{digits - 1}e}")
@@ -154,7 +156,7 @@ def memory(size: float) -> str:
 
 
 def seconds(duration: float) -> str:
-    """A duration in ms, s, min, h or days, by its size [s]."""
+    """Duration in ms, s, min, h or days, by its size [s]."""
     for name, unit, limit in _TIMES:
         if abs(duration) < 0.9995 * limit:
             return f"{number(duration / unit)} {name}"

@@ -261,7 +261,7 @@ def _candidates(question: Question, case: Situation) -> "tuple[Candidate, ...]":
 def _in_linux(
     model: Model, machine: Machine, work: Workload, settings: Settings, chosen: Runtime
 ) -> tuple[Edited, ...]:
-    """A runtime that refuses Windows, in the Linux that runs inside it."""
+    """Runtime that refuses Windows, in the Linux that runs inside it."""
     linux = replace(machine, system=OperatingSystem.LINUX)
     runs = usable(compare(model, linux, work, settings=settings, runtimes=(chosen,)))
     speed = speed_of(runs[0]) if runs else None

@@ -110,7 +110,7 @@ def brief(answer: Answer) -> Brief:
 
 
 def _placements(advice: Advice) -> tuple[BriefPlacement, ...]:
-    """The three placements."""
+    """Three placements."""
     return tuple(_placement(advice, each) for each in PlacementStrategy)
 
 
@@ -123,7 +123,7 @@ def _level(advice: Advice) -> str:
 
 
 def _placement(advice: Advice, strategy: PlacementStrategy) -> BriefPlacement:
-    """A placement of its fastest runtime."""
+    """Placement of its fastest runtime."""
     estimate = advice.card(strategy)
     runs = estimate is not None and bool(estimate.fits)
     return BriefPlacement(

@@ -176,7 +176,7 @@ def _usd_a_month(option: Option) -> float:
 
 
 def _served_by_setting(case: Situation) -> Option | None:
-    """A free setting with which this machine answers every user."""
+    """Free setting with which this machine answers every user."""
     return case.for_all
 
 
@@ -197,7 +197,7 @@ def _served(case: Situation) -> Option | None:
 
 
 def _kept_for_agents(case: Situation) -> Option | None:
-    """A free setting that loses nothing and shortens a task of agents most, what the server keeps
+    """Free setting that loses nothing and shortens a task of agents most, what the server keeps
     of their conversations, where the machine then serves, with thinking off where that is a choice.
     """
     option = case.agents
@@ -213,7 +213,7 @@ kept; smaller ones are within what predictions err."""
 
 
 def _undone(case: Situation) -> Option | None:
-    """The fastest of the stated settings left to the engine, where the text stays the same; one
+    """Fastest of the stated settings left to the engine, where the text stays the same; one
     that is notably faster needs no wait to be worth it.
     """
     now = case.kept.speed
@@ -273,7 +273,7 @@ def _ram_that_holds(case: Situation) -> Option | None:
 
 
 def _or_api(case: Situation, bought: Option | None) -> Option | None:
-    """A purchase; where texts may leave, an API that costs less with the waiting that it leaves."""
+    """Purchase; where texts may leave, an API that costs less with the waiting that it leaves."""
     if bought is None:
         return None
     most = _with_waiting(bought)
@@ -313,7 +313,7 @@ def _waits(case: Situation, row: Runnable) -> float:
 
 
 def _free(case: Situation) -> Option | None:
-    """A free setting that serves, or that is much faster where one does not wait."""
+    """Free setting that serves, or that is much faster where one does not wait."""
     step = case.step
     if step is not None and reads_along(step, case.pace) and case.demand.met_by(step):
         return step
@@ -350,14 +350,14 @@ def _weaker(case: Situation) -> bool:
 
 
 def _bought(case: Situation) -> Option | None:
-    """The safe purchase, unless a model as good that is free writes faster than one reads."""
+    """Safe purchase, unless a model as good that is free writes faster than one reads."""
     if _as_good_model(case, FEW_HOURS):
         return None
     return _or_api(case, case.choice.safe)
 
 
 def _any_step(case: Situation) -> Option | None:
-    """A free setting that is faster, though it does not serve."""
+    """Free setting that is faster, though it does not serve."""
     return case.step or case.choice.free
 
 
@@ -427,7 +427,7 @@ OF_PURCHASES = (UNDONE_SETTING, "hours saved", "free setting", "slower setting",
 
 
 def rival_of(case: Situation, decision: Decision) -> Option | None:
-    """Option that a small change of the inputs would recommend: a purchase, or what is kept.
+    """Option that a small change of the inputs would recommend: a purchase, or the present machine.
 
     The change is the speed of the present machine, within the error of predictions, or its use.
     None where the decision stays.
@@ -496,8 +496,8 @@ assumed."""
 
 
 def cheaper_of(case: Situation, decision: Decision) -> Option | None:
-    """Purchase that an expert finds odd and that does the same work at a notably lower price; None
-    without one.
+    """Purchase at a notably lower price that does the same work, though an expert finds it odd;
+    None without one.
 
     Where nothing is bought for a stated budget, it is the best odd purchase within the budget.
     """
@@ -549,7 +549,7 @@ def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:
 
 
 def _scaled(option: Option, factor: float) -> Option:
-    """An option at another speed."""
+    """Option at another speed."""
     speed = option.speed
     if speed is None:
         return option

@@ -47,7 +47,7 @@ BESIDE = " beside yours"  # end of the name of machines that work beside the pre
 
 
 class Present(NamedTuple):
-    """Users whom the present machine serves at the speed and wait that a server must keep."""
+    """Users whom the present machine serves at the speed and wait that are required of a server."""
 
     users: int  # users whom it serves in time, though predictions err
     likely: int  # users whom it serves at its likely speed
@@ -197,7 +197,7 @@ def cheaper_mixture(fleets: Sequence[ServingFleet]) -> ServingFleet | None:
 def _as_option(
     question: Question, request: Request, fleet: ServingFleet, here: Present
 ) -> Option | None:
-    """A fleet of one kind as an option; None where a copy of the model holds no user."""
+    """Fleet of one kind as an option; None where a copy of the model holds no user."""
     part = fleet.parts[0]
     speed = _speed(question, request, part, int(question.work.users) - fleet.yours.users)
     if speed is None:

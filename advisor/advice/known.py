@@ -115,7 +115,7 @@ def faults(every: Sequence[Known]) -> list[Known]:
 
 
 def _fault(known: Known) -> str:
-    """A likely fault: how far it is off, and its likeliest cause."""
+    """Likely fault: how far it is off, and its likeliest cause."""
     run = known.run
     factor = max(run.measured, run.predicted) / min(run.measured, run.predicted)
     word = "slower" if run.measured < run.predicted else "faster"
@@ -128,7 +128,7 @@ def _fault(known: Known) -> str:
 
 
 def _cause(known: Known) -> str:
-    """The likeliest cause by the diagnosis; empty for a prompt's speed and for none."""
+    """Likeliest cause by the diagnosis; empty for a prompt's speed and for none."""
     if known.run.prompt:
         return ""
     measured = Measured(decode=known.run.measured)

@@ -23,7 +23,7 @@ def known_in(path: Path) -> tuple[str, ...]:
 
 
 def known_texts(content: bytes, name: str) -> tuple[str, ...]:
-    """Known speeds in the output of a tool; `name` is for errors. Raises what `known_in` raises."""
+    """Known speeds in the output of a tool, as texts that `--known` takes; `name` is for errors."""
     try:
         runs = read_runs(given_files.decoded(content))
         speeds = [speed for run in runs for speed in _speeds(run)]

@@ -28,7 +28,7 @@ def in_order(machine: Machine, probes: Sequence[str]) -> list[str]:
 
 
 def _usual(machine: Machine) -> Estimate | None:
-    """The usual answer on a machine, in the first placement that fits."""
+    """Usual answer on a machine, in the first placement that fits."""
     model = catalog.in_format(catalog.architecture(USUAL[0]), USUAL[1])
     for strategy in LLAMA_CPP.strategies:
         answer = estimate(model, machine, Workload(), LLAMA_CPP, strategy)
@@ -49,7 +49,7 @@ def _width_after(usual: Estimate, name: str) -> float:
 
 
 def _probed(machine: Machine, name: str) -> Machine:
-    """The machine with a probe's rates measured."""
+    """Machine with a probe's rates measured."""
     if name == "ram":
         bandwidth = _measured(machine.host.bandwidth)
         return replace(machine, host=replace(machine.host, bandwidth=bandwidth))

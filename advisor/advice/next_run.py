@@ -33,7 +33,7 @@ ENOUGH = 1.15
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """A run of llama-bench."""
+    """Run of llama-bench."""
 
     model: str  # name in the catalogue
     options: str = ""  # options of its placement
@@ -82,7 +82,7 @@ class NextRun:
 
 
 def next_run(best: Estimate) -> NextRun | None:
-    """The run that would narrow an estimate's range most; None where none is worth it."""
+    """Run that would narrow the range of an estimate most; None where no run is worth it."""
     before = best.decode
     if before is None:
         return None

@@ -17,7 +17,9 @@ FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
 
 
 def readers(best: Estimate, reading_tps: float) -> int:
-    """Users whom a server answers together at a reading speed; 0 where it answers none so fast."""
+    """Number of users whom a server answers together at a reading speed; 0 where it answers none so
+    fast.
+    """
 
     def most(users: Floats) -> int:
         every = best.again(work=replace(best.work, users=users))

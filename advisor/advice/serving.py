@@ -215,7 +215,7 @@ class Replicas:
 
 @lru_cache(maxsize=8)
 def replicas_of(question: Question, request: Request, chosen: Runtime | None) -> Replicas:
-    """Copies of the model for a question, with what is computed of them."""
+    """Copies of the model for a question, which keep what was computed of them."""
     return Replicas(question, request, chosen)
 
 
@@ -248,7 +248,7 @@ WORTH_MIXING = 0.99
 
 
 class Yours(NamedTuple):
-    """The present machine as one of several."""
+    """Share of the present machine in a fleet."""
 
     users: int  # users whom it serves in time, though predictions err
     usd: float  # what it costs in a month [USD]
@@ -480,7 +480,7 @@ def of_yours(users: int, yours: Yours, *, keeps: bool) -> str:
 
 
 def lines(fleets: Sequence[ServingFleet]) -> Iterable[str]:
-    """Sentences on fleets, one for each; a single sentence where there is none."""
+    """Sentences on fleets, one for each; one sentence where there are no fleets."""
     if not fleets:
         yield NONE_SERVES
     for fleet in fleets:

@@ -111,14 +111,14 @@ class Situation:
 
     @property
     def pace(self) -> float:
-        """Speed at which nobody waits: reading speed, or a higher one that is asked for
+        """Speed at which nobody waits: reading speed, or a higher speed that the request wants
         [tokens/s].
         """
         return self.demand.pace
 
     @property
     def kept(self) -> Option:
-        """Option of the present machine with its present settings."""
+        """Option of keeping the present machine with its settings."""
         return self.options[0]
 
     @property
@@ -151,7 +151,7 @@ class Situation:
 
     @property
     def rented(self) -> bool:
-        """Whether what is kept is rented."""
+        """Whether the present machine is rented."""
         cost = self.kept.cost
         return cost is not None and bool(cost.rent + cost.starts)
 
@@ -183,8 +183,7 @@ def idle_usd(kept: Option) -> float:
 
 
 def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
-    """Best free setting of the present machine that loses no more than people accept; None for
-    none.
+    """Best free setting of the present machine, with a loss that people accept; None without one.
 
     Of settings that are nearly as fast as the fastest it is the one that loses least.
     """
@@ -387,7 +386,7 @@ def completed(
 def _with_answers_or_models(
     case: Situation, question: Question, conditions: Conditions
 ) -> Situation:
-    """The case with several answers at once where the work needs them, or with other models."""
+    """Case with several answers at once where the work needs them, or with other models."""
     counted = case.demand.counted
     if counted and not case.demand.met_by(case.kept):
         return _many_at_once(case, question, conditions)
@@ -402,7 +401,7 @@ def _with_answers_or_models(
 
 
 def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
-    """The case with another model that is notably faster, where what is kept is not faster than one
+    """Case with another model that is notably faster, where what is kept is not faster than one
     reads.
 
     It is the best rated of those that write faster than one reads, where tests rate it no lower
@@ -446,7 +445,7 @@ def _waits_for_nothing_else(case: Situation) -> bool:
 
 
 def _many_at_once(case: Situation, question: Question, conditions: Conditions) -> Situation:
-    """The case with several answers at once, here and on options, where one after another is not in
+    """Case with several answers at once, here and on options, where one after another is not in
     time.
     """
     from advisor.advice.table.at_once import (
@@ -526,7 +525,7 @@ def _more_at_once(
 
 
 def _with_setting_for_all(case: Situation, question: Question, conditions: Conditions) -> Situation:
-    """The case with a free setting that serves every user of a team, where this machine does not
+    """Case with a free setting that serves every user of a team, where this machine does not
     serve them as it is.
     """
     unmet = case.demand.crowd is Crowd.TEAM and not case.demand.met_by(case.best_kept)
@@ -554,7 +553,7 @@ def _with_setting_for_all(case: Situation, question: Question, conditions: Condi
 def _with_fleets(
     case: Situation, question: Question, request: Request | None, best: Estimate | None
 ) -> Situation:
-    """The case with machines that together serve every user, where this one does not."""
+    """Case with machines that together serve every user, where this one does not."""
     met = case.demand.met_by(case.best_kept) or case.for_all is not None
     if request is None or case.demand.crowd is not Crowd.TEAM or met:
         return case

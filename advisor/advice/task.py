@@ -74,7 +74,7 @@ def prefix_caches() -> Mapping[tuple[str, str], PrefixCache]:
 
 
 def kind_of_layers(model: Model) -> str:
-    """Kind of layers that decides what of a model's cache can be kept."""
+    """Kind of a model's layers, which decides how much of its cache can be kept."""
     if np.any(model.per_layer.state_values > 0):
         return RECURRENT
     if np.any(np.isfinite(model.per_layer.windows)):
@@ -234,7 +234,7 @@ class Task:
 
     @lazy
     def every_save(self) -> tuple[Saved, ...]:
-        """Settings that cost no money, with what each saves."""
+        """Settings that cost no money, each with the time that it saves."""
         return tuple(
             Saved(edit=edit, seconds=self.seconds - after.seconds, then=after)
             for edit, after in _after_each(self)
@@ -254,8 +254,8 @@ class Task:
 
     @property
     def notable(self) -> Saved | None:
-        """Setting that shortens the task most, or of those that are nearly as good the one that
-        loses least; None where none shortens it by much.
+        """Setting that shortens the task most, or nearly as much at less loss; None where none
+        shortens it by much.
         """
         able = [each for each in self.every_save if self.seconds >= NOTABLE * self.after(each)]
         least = min(map(self.after, able), default=0.0)
@@ -470,7 +470,7 @@ def _prefix_kept(now: Task) -> Edit:
 
 
 def _in_smaller_slots(now: Task) -> Iterator[Edit]:
-    """A slot for each agent, with a smaller cache so that the memory holds more of them."""
+    """Slot for each agent, with a smaller cache so that the memory holds more of them."""
     kind = now.turns.runtime.quantized_kv_type
     if kind and now.turns.work.kv_type in ("f16", "bf16", "f32"):
         session = now.session
@@ -486,7 +486,7 @@ def _in_smaller_slots(now: Task) -> Iterator[Edit]:
 
 
 def sentences(task: Task) -> Sequence[str]:
-    """The task in words: time, what is read again, and what the runtime keeps."""
+    """Sentences on the task: its time, the text that is read again, and what the runtime keeps."""
     session = task.session
     if session.shape:
         shape = f" ({session.shape.name})"

@@ -103,7 +103,7 @@ WRITERS = "`python -m advisor calibration export` or `python -m advisor probe --
 
 
 class NewerFile(ValueError):
-    """A file of a newer version of this program."""
+    """File of a newer version of this program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class MeasurementHistory:
 
 
 def _newest(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
-    """The newest `MOST_KEPT` measurements of each name."""
+    """Newest `MOST_KEPT` measurements of each name."""
     seen: Counter[str] = Counter()
     for measurement in measurements:
         seen[measurement.name] += 1

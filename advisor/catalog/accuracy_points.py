@@ -19,7 +19,7 @@ ROUNDED = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyPoint:
-    """A published figure with a prediction made without its group."""
+    """Published figure with a prediction made without its group."""
 
     id: str  # id of the row
     scored: bool = True  # false for a doubtful row, which no score counts
@@ -85,7 +85,7 @@ def accuracy_points() -> tuple[AccuracyPoint, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """A public advisor, a row of data/public_formulas.csv; `lab/peers.py` restates its formula."""
+    """Public advisor, a row of data/public_formulas.csv; `lab/peers.py` restates its formula."""
 
     name: str  # its authors' name for it
     version: str  # release or commit that was read

@@ -112,7 +112,7 @@ class Scope:
 
     @property
     def interface(self) -> str:
-        """Backend; empty where those of several machines differ."""
+        """Backend of all machines; empty where their backends differ."""
         return shared_name(self.backend)
 
 
@@ -211,7 +211,7 @@ class Constants:
         return picked
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
-        """Copy with some constants multiplied, those of a single runtime and those of all alike."""
+        """Copy with some constants multiplied in every runtime."""
         rows = (row for rows in self.rows.values() for row in rows)
         more = (
             ConstantRow(

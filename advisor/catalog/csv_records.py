@@ -17,7 +17,7 @@ Row: TypeAlias = "list[str] | Unreadable"
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A record that cannot be read."""
+    """Record that cannot be read."""
 
     why: str
 
@@ -47,7 +47,7 @@ class _Lines:
         self.again: deque[str | Unreadable] = deque()
 
     def next(self) -> str | Unreadable | None:
-        """The next line, or that it is too long; None at the end."""
+        """Next line, or that it is too long; None at the end."""
         if self.again:
             return self.again.popleft()
         line = self.text.readline(LONGEST + 1)
@@ -62,7 +62,7 @@ class _Lines:
 
 
 def _whole(line: str, lines: _Lines) -> str | None:
-    """A record that begins with a line; None, with the other lines given back, where its quote is
+    """Record that begins with a line; None, with the other lines given back, where its quote is
     not closed in time.
     """
     record = line

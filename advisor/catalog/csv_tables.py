@@ -42,7 +42,7 @@ READERS: dict[type, Callable[[str], object]] = {
 
 
 class CsvColumn(NamedTuple):
-    """A column of a file."""
+    """Column of a file."""
 
     name: str  # name of the field
     kind: type  # type of its values
@@ -104,8 +104,8 @@ def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list
 
 @cache
 def texts(file: str, key: str, value: str) -> Mapping[str, str]:
-    """Texts of one column of a file in data/ by those of another column; raises DataError for a
-    missing column.
+    """Texts of one column of a file in data/, by the texts of another column; raises DataError for
+    a missing column.
     """
     path = DATA / file
     with path.open(encoding="utf-8", newline="") as lines:

@@ -95,7 +95,7 @@ INSERTED = re.compile(r"<<([\w ]+)>>")
 
 
 class NameWords:
-    """A table of words, read once."""
+    """Table of words, read once."""
 
     def __init__(self, file: str) -> None:
         self.file = file

@@ -68,7 +68,7 @@ def _wrong(where: str, value: object, wanted: str) -> InputError:
 
 
 def _bounded(kinds: Any, value: Any, where: str, wanted: str, of: str = "") -> Any:
-    """A value of some kinds with at most `LONGEST_LIST` entries."""
+    """Value of some kinds with at most `LONGEST_LIST` entries."""
     if not isinstance(value, kinds):
         raise _wrong(where, value, f"{wanted}{of}")
     if len(value) > LONGEST_LIST:
@@ -185,7 +185,7 @@ class Column:
         return lambda held: [as_record(kind, each) for each in held]
 
     def value(self, source: Any) -> Any:
-        """Value of a record; None where an attribute on the way is.
+        """Value of a record; None where a step of the path is None.
 
         Raises:
             DataError: the path names no attribute.

@@ -48,7 +48,7 @@ def tables() -> Mapping[str, TableRow]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Renewal:
-    """A table that was fetched anew."""
+    """Table that was fetched anew."""
 
     number: int  # how many came before it
     day: date  # day on which it was fetched

@@ -99,7 +99,7 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
 
 
 def known_answer(answered: Answer) -> Json:
-    """Known speeds of the machine with their weights, and what they change in words."""
+    """Known speeds of the machine with their weights, and sentences on their effect."""
     from advisor.advice.known import judged  # with the diagnosis, loaded only for known speeds
 
     runs = judged(answered.nouns.known)
@@ -180,7 +180,7 @@ def _change_lines(advice: Advice) -> Iterator[str]:
 
 
 def _printed_options(advice: Advice) -> list[Option]:
-    """A few options of each kind, and the purchases that somebody asks about."""
+    """Few options of each kind, and the purchases that somebody asks about."""
     shown, _ = split(advice.options, advice.named)
     named = {(row.kind, row.name) for row in shown}
     further = (option for candidate in advice.candidates for option in candidate.options)

@@ -249,7 +249,7 @@ def _known_gpus() -> list[str]:
 
 
 def _measurement_line(measurement: Measurement) -> str:
-    """A figure as it was measured, with more digits than predictions have."""
+    """Figure as it was measured, with more digits than predictions have."""
     size = measurement.value
     unit = measurement.unit
     scaled = {"B/s": f"{size / GB:8.2f} GB/s", "B": f"{size / KIB:8.0f} KiB"}

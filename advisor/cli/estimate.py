@@ -187,7 +187,7 @@ def session_answer(task: Task | None, session: AgentSession) -> Json:
 
 
 def session_lines(tasks: Sequence[Task], session: AgentSession) -> Iterator[str]:
-    """The first task in words, with what saves most."""
+    """Lines on the first task, with the settings that save most."""
     yield ""
     if not tasks:
         yield f"A session of {session.turns} turns fits in no runtime here."

@@ -86,7 +86,7 @@ def _records(nouns: Nouns, findings: Findings) -> list[Json]:
 
 
 def _named(answered: Answer) -> Iterator[tuple[str, Hit]]:
-    """The safe choice, where it is bought, the best buy, the cheapest and the fastest, as machines
+    """Safe choice, where it is bought, the best buy, the cheapest and the fastest, as machines
     with them.
     """
     safe = answered.advice.choice.safe
@@ -274,7 +274,7 @@ def machine_text(findings: Findings, least: float = 0.0) -> str:
 
 
 def _free_words(hit: Hit) -> str:
-    """An engine that runs the model on the machine that one has, and what it asks."""
+    """Engine that runs the model on the machine that one has, and what it asks."""
     asks = hit.price.note.removeprefix("free, ")
     return f"Free, on what you have: {hit.name}, {hit.speed.words}; {asks}."
 
@@ -450,7 +450,7 @@ SMALL = "Llama-3.2-1B"  # model that is named where none runs well
 
 
 def _in_quotes(text: str) -> str:
-    """A text as one word of a shell, in double quotes, which Windows takes too, where they do."""
+    """Text as one word of a shell, in double quotes, which Windows takes too, where they do."""
     if re.search(r'["$`\\]', text):
         return shlex.quote(text)
     return f'"{text}"'

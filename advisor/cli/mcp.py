@@ -46,7 +46,7 @@ TYPES: Mapping[Kind, Schema] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdvisorTool:
-    """A command as a tool, a row of data/commands/tools.csv; lists are separated by blanks."""
+    """Command as a tool, a row of data/commands/tools.csv; lists are separated by blanks."""
 
     tool: str  # name of the tool
     command: str  # name of the command
@@ -199,7 +199,7 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
 
 
 def _part(record: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """A list of a record by its name; raises InputError of none."""
+    """List of a record by its name; raises InputError of none."""
     lists = [key for key, value in record.items() if isinstance(value, list)]
     if name not in lists:
         raise InputError(f"{DETAIL} is {name[:40]!r}; allowed are {', '.join((*lists, ALL))}.")
@@ -229,7 +229,7 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any]) -> list[str]:
 
 
 def _cut(record: Any) -> Any:
-    """The record with its long lists cut to their first rows, and the number of the others."""
+    """Record with its long lists cut to their first rows, and the number of the others."""
     cut = dict(record)
     for name, value in record.items():
         if isinstance(value, list) and len(value) > MOST_ROWS:

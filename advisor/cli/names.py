@@ -148,7 +148,7 @@ def _memory_lines(answer: Json) -> Iterator[str]:
 
 
 def _machine_lines(answer: Json) -> list[str]:
-    """The record as a few lines of text, without unknown values."""
+    """Record as a few lines of text, without unknown values."""
     gpus = " + ".join(answer["gpus"])
     if len(answer["gpus"]) > 1:
         gpus = answer["name"].partition(",")[0]  # each kind with its number

@@ -108,7 +108,7 @@ def _number(count: int, noun: str) -> str:
 
 
 def _some(texts: Sequence[str], between: str) -> str:
-    """The first few of some texts, and how many more there are."""
+    """First few of some texts, and how many more there are."""
     more = len(texts) - NAMED
     named = between.join(text.rstrip(".") for text in texts[:NAMED])
     if more > 0:

@@ -65,7 +65,7 @@ class Arrangement:
 
     @property
     def used(self) -> Machine:
-        """Machine with the GPUs in use alone, those of the first copy first."""
+        """Machine with only the GPUs in use, those of the first copy first."""
         return self._with(tuple(chain.from_iterable(self.groups)))
 
     def _with(self, cards: tuple[int, ...]) -> Machine:
@@ -203,7 +203,7 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
 
 
 def _first(cards: list[int]) -> Iterator[tuple[int, ...]]:
-    """The first cards of a list, in several numbers up to all."""
+    """First cards of a list, in several numbers up to all."""
     for number in _numbers(cards):
         yield tuple(sorted(cards[:number]))
 

@@ -115,7 +115,7 @@ def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bo
 
 
 def drafter_weights(model: Model, work: Workload) -> Array:
-    """Weights that draft tokens: those of a smaller model, or of further layers of the model [B].
+    """Weights that draft tokens: a smaller model's, or those of further layers of the model [B].
 
     A head for multi-token prediction is a layer like the others, routed experts and all, behind a
     projection of 2 hidden x hidden weights, and shares the token table and the output head

@@ -322,7 +322,7 @@ the last tile, with tiles of half the tokens."""
 
 
 def generation(gpu: Gpu) -> Names:
-    """Family of GPUs with the same constants; of several GPUs one for each where they differ.
+    """Family of GPUs with the same constants; a tuple for several GPUs that differ.
 
     Blackwell with HBM, or with the LPDDR5X that GB10 shares, differs from Blackwell with GDDR7.
     """

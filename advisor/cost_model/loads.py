@@ -76,7 +76,7 @@ class Load:
         return self._with(lambda name, here: here + further[name])
 
     def times(self, share: Array) -> "Load":
-        """A share of this load, 0 to 1."""
+        """Load of which all amounts are multiplied by a share, 0 to 1."""
         return self._with(lambda _, here: here * share)
 
     @property

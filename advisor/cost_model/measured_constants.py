@@ -166,7 +166,7 @@ def _multiplying(timed: Quantity | None, unpacking: Array, model: Model) -> Quan
 
 
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
-    """A fitted row with a measured value, valid in every scope."""
+    """Fitted row with a measured value, valid in every scope."""
     return replace(
         fitted,
         value=value,

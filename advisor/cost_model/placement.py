@@ -331,7 +331,7 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
 
 
 def capacity(machine: Machine, location: Location) -> Array:
-    """Size of a location; a drive is taken as large enough [B]."""
+    """Size of a location [B]; infinite for a drive, which is taken as large enough."""
     if location.tier is Tier.VRAM:
         return machine.gpus[location.device].memory.value
     if location.tier is Tier.RAM:
@@ -376,8 +376,8 @@ def is_tight(
 def held_by_gpu(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Array:
-    """Whether the GPU's part of a shared memory holds the whole model, of which a part should stay
-    in RAM; False where a person states the division.
+    """Whether the GPU's part of a shared memory holds the whole model, though a part should stay in
+    RAM; False where a person states the division.
 
     Raises:
         Refusal: it does so at every point of a sweep.

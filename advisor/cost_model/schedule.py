@@ -132,7 +132,7 @@ class Schedule:
     then: "Schedule | None" = None  # further stages of the phase with repeats of their own
 
     def spilled(self, share: float) -> "Schedule":
-        """Schedule in which a share of what lies in VRAM is read over the link."""
+        """Schedule in which a share of the bytes in VRAM is read over the link instead."""
         stages: list[Stage] = []
         for stage in self.stages:
             there = []

@@ -28,8 +28,8 @@ class Draft(StrEnum):
 
     @classmethod
     def by_name(cls) -> "tuple[Draft, ...]":
-        """Methods that people ask for by name; drafting by a smaller model is asked for by that
-        model.
+        """Methods that people ask for by name: all but drafting by a smaller model, which its own
+        name asks for.
         """
         return tuple(method for method in cls if method is not cls.MODEL)
 
@@ -63,7 +63,7 @@ class Draft(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Drafter:
-    """Drafter of a method: what it reads, and its usual numbers."""
+    """Drafter of a method: the weights that it reads, and its usual numbers."""
 
     tokens: int  # drafted for a step where no number is given [tokens]
     layers: float = 0.0  # layers that a run reads beside the output head; 0: no run, or a model's

@@ -88,7 +88,7 @@ def on_a_board(gpu: Gpu) -> bool:
 
 
 def bridged(gpu: Gpu) -> Gpu:
-    """Card with a bridge to a second card of the same kind."""
+    """Card with an NVLink bridge to a second card of its kind."""
     row = catalog.published("bridge").get(gpu.name)
     if row is None:
         raise InputError(

@@ -22,7 +22,7 @@ class Provenance(StrEnum):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number and its origin.
+    """Number and its origin.
 
     Raises:
         InputError: a value that is not finite, or below zero.

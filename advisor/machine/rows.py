@@ -90,7 +90,7 @@ class HostRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:
-    """Row of data/hardware/cpu_models.csv: cores, and what differs from those of its generation."""
+    """Row of data/hardware/cpu_models.csv: cores, and figures that differ from the generation's."""
 
     name: str
     cores: int

@@ -226,7 +226,7 @@ LISTING = 8_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Repository:
-    """A repository at one commit."""
+    """Repository at one commit."""
 
     identity: str  # `owner/name`
     commit: str  # the commit of its main branch
@@ -241,7 +241,7 @@ class Repository:
 
 
 def _kept_answer(path: Path) -> bytes | None:
-    """A kept answer; None where there is none."""
+    """Kept answer; None where there is none."""
     try:
         return path.read_bytes()
     except OSError:
@@ -306,7 +306,7 @@ def repository(identity: str) -> Repository:
 
 
 def _kept_listing(identity: str) -> Mapping[str, object] | None:
-    """An earlier answer, unless it is damaged."""
+    """Earlier answer, unless it is damaged."""
     body = _kept_answer(_folder(identity) / "refs" / "main.json")
     try:
         listing = json_object(body or b"", identity)
@@ -377,7 +377,7 @@ def _name_and_size(sibling: object) -> tuple[str, int] | None:
 
 
 def small_file(repo: Repository, name: str) -> bytes:
-    """A file of up to 1 MB, kept once read."""
+    """File of up to 1 MB, kept once read."""
     path = _folder(repo.identity) / repo.commit / name
     kept = _kept_answer(path)
     if kept is not None:
@@ -393,7 +393,7 @@ def _address(repo: Repository, name: str) -> str:
 
 
 def json_object(body: bytes, what: str) -> Mapping[str, object]:
-    """An answer that must be a JSON object."""
+    """Answer that must be a JSON object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -437,7 +437,7 @@ LARGEST_READ = 64 * 2**20
 
 
 class RemoteFile:
-    """A file of a repository of which only parts are read."""
+    """File of a repository of which only parts are read."""
 
     def __init__(
         self,
@@ -514,7 +514,7 @@ def describe_repository(identity: str) -> Described:
 
 
 def _described(repo: Repository, text: str, beside: Mapping[str, object] | None) -> Described:
-    """A model by its config.json; by the shapes of its tensors where that does not tell them."""
+    """Model by its config.json; by the shapes of its tensors where that does not tell them."""
     name = repo.identity.split("/")[1]
     try:
         described = describe(text, name, beside)

@@ -64,7 +64,7 @@ class Walk:
             return 0
 
     def text(self, path: Path, cap: int) -> str:
-        """A small file's text, empty where it cannot be read or is larger than `cap` bytes."""
+        """Small file's text, empty where it cannot be read or is larger than `cap` bytes."""
         try:
             if not self.inside(path) or path.stat().st_size > cap:
                 return ""
@@ -107,7 +107,7 @@ NOT_A_MODEL = ("mmproj", "ggml-vocab")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstalledModel:
-    """A model on this machine."""
+    """Model on this machine."""
 
     name: str  # name in its program
     kind: str  # "Ollama", "LM Studio", "Hugging Face" or "llama.cpp"
@@ -121,14 +121,16 @@ Look = Callable[[str, Walk], Iterator[InstalledModel]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Survey:
-    """Models found, and sentences about what was skipped."""
+    """Models that were found, and sentences about files that were skipped."""
 
     models: tuple[InstalledModel, ...]
     notes: tuple[str, ...]
 
 
 def survey(home: Path | None = None) -> Survey:
-    """Models on this machine, and what was skipped; none where its files are not read."""
+    """Models on this machine, and sentences about skipped files; none where its files are not
+    read.
+    """
     if not permitted().files:
         return Survey(models=(), notes=("Files of this machine are not read here.",))
     models: dict[Path, InstalledModel] = {}

@@ -423,7 +423,7 @@ class Model:
 
     @property
     def title(self) -> str:
-        """Name for people: that of its weights, where they are others than those of its name."""
+        """Name for people: the name of its weights, where that is another one."""
         if self.published_as == self.name:
             return self.name
         return self.published_as.rpartition("/")[2]

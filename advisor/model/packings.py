@@ -57,7 +57,7 @@ BY_BITS = {"ExLlamaV3": "EXL3", "ExLlama": "EXL2"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackingTool:
-    """One row of data/models/packings.csv: what a tool stores beside packed weights."""
+    """Row of data/models/packings.csv: the numbers that a tool stores beside packed weights."""
 
     tool: str  # name
     words: str  # values of `quant_method` that mean it, separated by spaces
@@ -79,7 +79,7 @@ def tools() -> Mapping[str, PackingTool]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Packing:
-    """A tool with its bits and groups."""
+    """Tool with its bits and groups."""
 
     tool: str  # name in data/models/packings.csv
     bits: float  # of a packed weight, without scales [bit]

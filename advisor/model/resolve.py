@@ -271,7 +271,7 @@ def _is_file(text: str) -> bool:
 
 
 def from_file(path: Path, form: str | None = None) -> ResolvedModel:
-    """A model from a local GGUF file, a config.json, or a folder that holds one."""
+    """Model from a local GGUF file, a config.json, or a folder that holds one."""
     from advisor.model.gguf.read import describe_path
 
     check_path(path)
@@ -334,7 +334,7 @@ def _cached_name(file: Path) -> str:
 
 
 def from_prefix(name: str, data: bytes) -> ResolvedModel:
-    """A model from the beginning of a GGUF file; NeedMoreBytes if it ends in the header."""
+    """Model from the beginning of a GGUF file; NeedMoreBytes if it ends in the header."""
     from advisor.model.gguf.read import describe_prefix
 
     return _chosen(describe_prefix(name, data), None)
@@ -374,7 +374,7 @@ def _own_name(values: Mapping[str, object], nameless: str) -> str:
 
 
 def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
-    """A model from the header of a GGUF file on the Hub, `owner/name/file.gguf`, in all parts."""
+    """Model from the header of a GGUF file on the Hub, `owner/name/file.gguf`, in all parts."""
     described = ON_HUB.answer(_asked_as(text), lambda: _described_file(text))
     return _chosen(described, form)
 
@@ -395,7 +395,7 @@ def _described_file(text: str) -> Described:
 
 
 def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
-    """A model from a repository of the Hugging Face Hub."""
+    """Model from a repository of the Hugging Face Hub."""
     from advisor.model import hub
 
     described = ON_HUB.answer(_asked_as(identity), lambda: hub.describe_repository(identity))

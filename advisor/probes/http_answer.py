@@ -58,7 +58,7 @@ def got(place: SplitResult, path: str) -> HttpAnswer:
 
 
 def _in_time(connection: http.client.HTTPConnection, path: str, seconds: float) -> HttpAnswer:
-    """The answer within a deadline, at which the exchange is ended."""
+    """Answer within a deadline, at which the exchange is ended."""
     opened: list[socket.socket] = []
     over = threading.Event()
 

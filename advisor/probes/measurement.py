@@ -140,7 +140,7 @@ def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[f
 
 
 class Series(NamedTuple):
-    """A rate to measure at several points."""
+    """Rate to measure at several points."""
 
     name: str  # as `Measurement.name`
     note: str  # how it is measured, a sentence
@@ -264,7 +264,7 @@ def size(block: int) -> str:
 
 
 def _curve_words(ordered: Sequence[Repeats]) -> str:
-    """The curve in words, by what differs along it."""
+    """Curve in words, by what differs along it."""
     if len(ordered) == 1:
         return f"Median {ordered[0].median / GB:.3g} GB/s"
     by_block = len({repeats.block for repeats in ordered}) > 1

@@ -288,7 +288,7 @@ def _sample(line: str) -> tuple[str, float]:
 
 
 def _name(told: object) -> str:
-    """A name that a server tells, in one short line."""
+    """Name that a server tells, in one short line."""
     letters = str(told)[:LONGEST_MODEL]
     return "".join(letter if letter.isprintable() else "?" for letter in letters)
 

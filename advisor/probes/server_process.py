@@ -143,7 +143,7 @@ class ServerProcess:
         return sum(used), None
 
     def _family(self) -> Iterator[psutil.Process]:
-        """The process and those that it started: Ollama and vLLM compute in children."""
+        """Process and those that it started: Ollama and vLLM compute in children."""
         if self._process is not None:
             yield self._process
             with suppress(*UNSEEN):

@@ -28,7 +28,7 @@ from advisor.request.money import RateRow, rate_rows
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Doubt:
-    """A row that cannot be right."""
+    """Row that cannot be right."""
 
     row: Any  # the row
     why: str  # the reason, in words that name the row

@@ -142,7 +142,7 @@ SIZES = {
 
 
 def row_of(identity: str, config: Mapping[str, object], parameters: int, released: str) -> HubRow:
-    """A row of the list from the repository's config.json; a nested language model is found.
+    """Row of the list from the repository's config.json; a nested language model is found.
 
     `parameters` are the weights that its files hold.
     """
@@ -164,7 +164,7 @@ def row_of(identity: str, config: Mapping[str, object], parameters: int, release
 
 
 def _size(values: Config, key: str) -> int:
-    """A size, 0 where the file states none or one for each layer."""
+    """Size, 0 where the file states none or one for each layer."""
     with suppress(InputError):
         return values.whole(key)
     return 0

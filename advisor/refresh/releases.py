@@ -23,5 +23,5 @@ class ReleaseRow:
 
 @cache
 def releases() -> tuple[ReleaseRow, ...]:
-    """The table."""
+    """Rows of the table of releases."""
     return read(DATA / "runtimes/releases.csv", ReleaseRow)

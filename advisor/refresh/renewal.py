@@ -201,7 +201,7 @@ def _quiet() -> Iterator[None]:
 
 
 def take_back(table: str) -> RenewalResult:
-    """Result of a table whose last renewal is taken back."""
+    """Result for a table after its last renewal was taken back."""
     what = renewed.tables()[table].what
     last = renewed.take_back(table)
     forget()
@@ -220,7 +220,7 @@ READERS = ("advisor.model.by_name", "advisor.model.resolve", "advisor.advice", "
 
 
 def forget() -> None:
-    """Forget all that readers of renewed tables keep, so that the tables are read anew."""
+    """Forget all renewed tables that are kept in memory, so that they are read again."""
     for name, module in tuple(sys.modules.items()):
         if name.startswith(READERS):
             for value in tuple(vars(module).values()):

@@ -86,7 +86,7 @@ def renewed(
 
 
 def fetched(seconds: float, today: date) -> Fetched[QualityRow]:
-    """Known scores, with newer ones of the board in their place.
+    """Scores on record, in which newer scores of the board replace older ones.
 
     Raises:
         NetworkError: no answer, or one without scores.

@@ -174,7 +174,7 @@ def _speed(document: ReportDocument, placement: PlacementKey) -> str:
 
 
 def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
-    """The best option of each kind of each document beside each other; empty where it has none."""
+    """Best option of each kind of each document beside each other; empty where it has none."""
     for kind, words in OPTIONS.items():
         cells = [_best_of(document, kind) for document in documents]
         if kind != "keep" and any(cells):

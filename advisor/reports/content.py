@@ -31,7 +31,7 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 @dataclass(frozen=True, kw_only=True)
 class CardWords:
-    """A placement in words."""
+    """Placement in words."""
 
     placement: PlacementKey  # key of the placement
     name: str  # name of the placement
@@ -226,7 +226,7 @@ def unable(cards: Sequence[PlacementCard]) -> str:
 
 
 def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:
-    """Best options: the first of each kind, then those that no other beats.
+    """Best options: the first of each kind, then those that no other option beats.
 
     An option is beaten where another is at least as fast for no more a month. Those without a
     price stand only where no option of their kind has one.

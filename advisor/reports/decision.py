@@ -30,7 +30,7 @@ WAYS = {"free": "Free", "buy": "Buy", "rent": "Rent", "api": "API"}
 
 
 def decision(answer: Answer) -> DecisionRow:
-    """Decision on an answer: question, recommendation and what it rests on."""
+    """Decision on an answer: question, recommendation and reasons."""
     advice = answer.advice
     short = brief(answer)
     bought = None if _free(advice, short) else advice.choice.safe

@@ -158,7 +158,7 @@ class SavingRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionRow(Record):
-    """Session of an agent: time of its task, and what would save most."""
+    """Session of an agent: the time of its task, and the settings that save most."""
 
     words: tuple[str, ...]  # the answer in sentences
     turns: int  # replies of the model

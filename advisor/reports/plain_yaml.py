@@ -77,7 +77,7 @@ def _refused(why: str, mark: Any) -> InputError:
 
 @dataclass(kw_only=True)
 class _Reading:
-    """A reading of one document, event by event."""
+    """Reading of one document, event by event."""
 
     events: Iterator[Any]
     file: PlainFile

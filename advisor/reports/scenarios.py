@@ -189,7 +189,7 @@ def _too_many(best: Estimate | None, kept: Option) -> Iterator[str]:
 
 
 def _overloaded(promised: tuple[Promise, ...], kept: Option) -> Iterator[str]:
-    """A sentence where a machine that runs a model was promised to keep up or not to, and is
+    """Sentence where a machine that runs a model was promised to keep up or not to, and is
     otherwise.
     """
     if kept.speed is None:
@@ -202,7 +202,7 @@ def _overloaded(promised: tuple[Promise, ...], kept: Option) -> Iterator[str]:
 
 
 def figures(best: Estimate | None, nouns: Nouns, monthly: float | None) -> dict[str, float | None]:
-    """Figures of an answer by their names; None for what is unknown or does not run."""
+    """Figures of an answer by their names; None for an unknown figure, or where nothing runs."""
     if best is None:
         return dict.fromkeys(FIGURES)
     if nouns.session:
@@ -271,7 +271,7 @@ def _promises(entry: Mapping[str, Any], where: str) -> Iterator[Promise]:
 
 
 def _promise(name: str, value: Any, where: str, sense: str = "") -> Promise:
-    """A promise as a file states it; a bare number where its sense is that of its key."""
+    """Promise as a file states it; a bare number where its sense is that of its key."""
     bound = value
     if name == PLACEMENT:
         wrong = value not in list(PlacementStrategy)

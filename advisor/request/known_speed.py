@@ -119,7 +119,7 @@ def check(texts: Iterable[str]) -> None:
 
 
 def _without_details(text: str) -> tuple[str, Mapping[str, str]]:
-    """A text without what stands behind its speed, and that by name."""
+    """Text without what stands behind its speed, and that by name."""
     details: dict[str, str] = {}
     while True:
         for name, pattern in DETAILS.items():

@@ -223,8 +223,9 @@ class Request:
 
     @property
     def rented_hours_a_day(self) -> float | None:
-        """Hours a day that a rented machine is kept: as stated, or as long as several people or
-        requests at random times are said to ask it; None for the hours that use takes [h].
+        """Hours a day that a rented machine is kept [h]; None for the hours that use takes.
+
+        They are stated, or the hours in which several people, or requests at random times, come.
         """
         if self.rented_hours_per_day is not None:
             return self.rented_hours_per_day
@@ -312,7 +313,7 @@ class Nouns:
 
     @lazy
     def resolved(self) -> ResolvedModel:
-        """Model in the requested format, what its name was taken for, and notes."""
+        """Model in the requested format, with the meaning of its name and notes."""
         request = self.request
         return self.given or named_model(request.model, self._format, request.machine)
 
@@ -398,7 +399,7 @@ class Nouns:
                     yield known(speed, self._present, QuestionRun())
 
     def _with_known(self, machine: Machine) -> Machine:
-        """A machine that carries what is known of the present one."""
+        """Machine that carries what is known of the present one."""
         runs = tuple(each.run for each in self.known)
         return replace(machine, known=runs) if runs else machine
 
@@ -409,7 +410,7 @@ class Nouns:
 
     @lazy
     def _present(self) -> Machine:
-        """The machine described, with the cards that are owned where those differ."""
+        """Machine described, with the cards that are owned where those differ."""
         cards = self.request.cards_owned
         if cards is None or self.request.nothing:
             return self.described
@@ -675,7 +676,7 @@ def _beside(owned: tuple[Gpu, ...], described: tuple[Gpu, ...]) -> tuple[Gpu, ..
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
-    """A dataclass from the values of the same names, but for those computed from several."""
+    """Dataclass from the values of the same names, but for those computed from several."""
     names = {field.name for field in fields(noun)} & DEFAULTS.keys()  # type: ignore[arg-type]
     drawn = {name: getattr(request, name) for name in names - {"draft", "drafted", "acceptance"}}
     return noun(**(drawn | computed))

@@ -133,7 +133,9 @@ class AgentSession:
         return min(self.agents, self.slots or self.agents)
 
     def work(self, base: Workload, cached: Floats) -> Workload:
-        """Requests of all turns with their cached tokens; `base` has what no session states."""
+        """Requests of all turns with their cached tokens; `base` has the values that no session
+        states.
+        """
         return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=cached)
 
     def middle(self, base: Workload) -> Workload:
@@ -217,7 +219,7 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
 
 
 def _within(session: AgentSession, context: Any, usual: Any) -> AgentSession:
-    """A session in a stated context that holds its first turns, and not all of them."""
+    """Session in a stated context that holds its first turns, and not all of them."""
     stated = np.ndim(context) == 0 and context != usual
     two_turns = session.first + session.added + 2.0 * session.reply
     if not stated or not two_turns <= context < session.context:

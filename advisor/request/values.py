@@ -77,7 +77,7 @@ def _read(entry: Input, value: Any) -> Any:
 
 
 def _price(entry: Input, name: object, amount: Any) -> tuple[Any, Any]:
-    """A name with its amount; a text of an amount is read as on the command line."""
+    """Name with its amount; a text of an amount is read as on the command line."""
     if entry.kind == Kind.PRICES and isinstance(name, str) and isinstance(amount, str):
         read = entry.read(f"{name}={amount}".replace(";", ","))
         return next(iter(read))  # type: ignore[no-any-return]  # a pair, as the registry reads it
@@ -85,7 +85,7 @@ def _price(entry: Input, name: object, amount: Any) -> tuple[Any, Any]:
 
 
 def _part(entry: Input, part: Any) -> Any:
-    """A value of a list: the number of a size, or a pair as a tuple."""
+    """Value of a list: the number of a size, or a pair as a tuple."""
     if isinstance(part, str) and entry.kind == Kind.SIZES:
         sizes = entry.read(part)
         return sizes[0] if len(sizes) == 1 else part

@@ -19,7 +19,7 @@ class Texts(StrEnum):
 
 
 class Condition(StrEnum):
-    """Condition of what is bought."""
+    """Condition of a purchase: new or used."""
 
     ANY = ""
     NEW = "new"

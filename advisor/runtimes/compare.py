@@ -242,7 +242,7 @@ def _or_smaller(
 
 
 def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
-    """Settings without those that a runtime has no options for."""
+    """Settings that a runtime has options for."""
     if settings is None or runtime.takes_layers:
         return settings or Settings()
     if not runtime.divides_experts:

@@ -243,7 +243,7 @@ def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], Loaded
 
 @cache
 def nearest(form: str) -> tuple[str, ...]:
-    """A format and its substitutes, closest first."""
+    """Format and its substitutes, closest first."""
     like = _gguf_like(form)
     if bits(form) > MIDDLE_BITS:
         return (form, like, "BF16")

@@ -342,7 +342,9 @@ class GpuGroup:
 
     @property
     def devices(self) -> range:
-        """Indices of the group's GPUs; of the only GPU where there are several numbers of GPUs."""
+        """Indices of the group's GPUs; of the single GPU where a machine has several numbers of
+        it.
+        """
         if self.machine.counts is not None:
             return range(1)
         tensor = self.division.tensor

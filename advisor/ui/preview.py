@@ -130,7 +130,7 @@ async def _card(parameters: Mapping[str, str]) -> Card:
 
 @lru_cache(maxsize=256)
 def drawn(file: str, shown: Card) -> bytes:
-    """A file of a card."""
+    """File of a card."""
     from advisor.reports.files import picture
 
     draw: Mapping[str, Callable[[], bytes]] = {

@@ -225,7 +225,7 @@ def _load(page: Callable[[], None]) -> None:
 
 
 def advise() -> None:
-    """The answer of a first visit."""
+    """Compute the answer of a first visit."""
     from advisor.ui.advise import page, ways
     from advisor.ui.question.answer import answer
 
@@ -238,14 +238,14 @@ def advise() -> None:
 
 
 def models() -> None:
-    """Models on the example's machine."""
+    """Compute the models on the example's machine."""
     from advisor.ui.runnable import page
 
     page.answer(_example(), this_machine.calibrated_at(), rated=True, whole=False)
 
 
 def machines() -> None:
-    """Machines for the example's model, other models on them, and what tables need."""
+    """Load machines for the example's model, other models on them, and what tables need."""
     import pandas  # noqa: F401  Streamlit imports it with the first table
 
     from advisor.ui.find import heat_map, page
@@ -256,12 +256,12 @@ def machines() -> None:
 
 
 def reports() -> None:
-    """Programs of the store and of its file formats."""
+    """Load the programs of the store and of its file formats."""
     from advisor.ui.reports import listing, view  # noqa: F401  they load the store
 
 
 def accuracy() -> None:
-    """The shipped ledger."""
+    """Load the shipped ledger."""
     from advisor.ui.accuracy import page  # noqa: F401  it loads the claims
     from advisor.ui.accuracy.scores import judged
 

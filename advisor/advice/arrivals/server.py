@@ -28,7 +28,7 @@ SEED = 20261122  # seed of the random requests, fixed so that an answer can be r
 
 @dataclass(frozen=True, kw_only=True)
 class Requests:
-    """A load on a server; arrays have shape (requests,)."""
+    """Load on a server; arrays have shape (requests,)."""
 
     arrivals: Floats  # times of arrival [s]; NaN for requests sent after the last reply
     prompts: Floats  # tokens of the prompts [tokens]

@@ -97,7 +97,7 @@ def deeper_context(run: MeasuredRun) -> Edits:
 
 
 def more_context(run: MeasuredRun) -> Edits:
-    """A larger context allocated, which leaves VRAM for fewer layers."""
+    """Context that is larger than assumed, which leaves VRAM for fewer layers."""
     for factor in (2, 4, 8, 16):
         context = float(run.work.context) * factor
         if context > MOST_CONTEXT:
@@ -139,7 +139,7 @@ def _in_formats(run: MeasuredRun, least: float = 0.0, most: float = np.inf) -> E
 
 
 def _first_fitting(run: MeasuredRun, *edits: Edit) -> Edits:
-    """The first of several placements that fits."""
+    """First of several placements that fits."""
     return islice((edit for edit in edits if fits(edit.of(run))), 1)
 
 
@@ -447,20 +447,20 @@ def _crowded(run: MeasuredRun) -> Edits:
 
 
 def memory_limit(run: MeasuredRun) -> Edits:
-    """A limit on the server's RAM, under which the system drops pages of the file."""
+    """Limit on the server's RAM, under which the system drops pages of the file."""
     weights = float(run.placement.weight_bytes(run.model, Location.RAM))
     for share in ALLOWED if weights else ():
         yield _cached(run, f"room for {memory(weights * share)} of the file", weights * share)
 
 
 def _cached(run: MeasuredRun, words: str, size: float) -> Edit:
-    """The drive read for what a page cache of a size [B] does not hold."""
+    """Drive read for what a page cache of a size [B] does not hold."""
     layout = replace(run.layout, page_cache=size)
     return run.placed(words, layout, strategy=PlacementStrategy.NVME_OFFLOAD)
 
 
 def slow_drive(run: MeasuredRun) -> Edits:
-    """A drive of a slower class than assumed."""
+    """Drive of a slower class than assumed."""
     disk = run.machine.disk
     if disk is None or disk.sequential.kind is Provenance.MEASURED:
         return
@@ -472,7 +472,7 @@ def slow_drive(run: MeasuredRun) -> Edits:
 
 
 def narrow_link(run: MeasuredRun) -> Edits:
-    """A link with fewer lanes or of an older generation than the card supports."""
+    """Link with fewer lanes or of an older generation than the card supports."""
     machine = run.machine
     card = run.machine.gpus[0]
     row = GPUS.find(card.name)

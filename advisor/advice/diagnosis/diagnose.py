@@ -311,8 +311,8 @@ class Measured:
 
     @property
     def impossible(self) -> set[str]:
-        """Causes that the measurement rules out: those stated, and those that its known lengths
-        exclude.
+        """Causes that the measurement excludes: those that are stated, and those that its known
+        lengths rule out.
         """
         causes = set(self.ruled_out)
         if self.prompt is not None:
@@ -376,7 +376,7 @@ class Diagnosis:
 
     @property
     def outcome(self) -> Outcome:
-        """The gap in words."""
+        """Comparison of the measured speed with its range, in words."""
         return outcome_of(*self.speeds)
 
     @property
@@ -411,14 +411,14 @@ class Diagnosis:
 
     @lazy
     def causes(self) -> tuple[Cause, ...]:
-        """Causes of the gap, or of a part of it, the likeliest first."""
+        """Causes of the whole gap or of a part of it, the likeliest first."""
         ruled_out = self.measured.impossible | self._by_facts(shows=False)
         keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
         causes = filter(None, map(self._cause, keys)) if self.far else ()
         return tuple(sorted(causes, key=lambda cause: cause.weight, reverse=True))
 
     def _cause(self, key: str) -> Cause | None:
-        """A cause in the degree that fits best; None where it explains no part of the gap."""
+        """Cause in the degree that fits best; None where it explains no part of the gap."""
         run = self.run
         measured = self.measured
         if run.machine.gpus:

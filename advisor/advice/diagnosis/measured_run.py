@@ -88,7 +88,7 @@ class MeasuredRun(Estimate):
         return speeds._replace(prompt=read(timed).prompt)
 
     def placed(self, words: str, settings: Settings, **changes: Any) -> Edit:
-        """The model placed anew with these settings."""
+        """Edit that places the model again with these settings."""
         nouns = {"constants": self.constants, "settings": settings, **changes}
         return Edit(words=words, changes=nouns)
 
@@ -103,7 +103,7 @@ class MeasuredRun(Estimate):
         return timed(words, machine=machine, **changes)
 
     def rescheduled(self, words: str, change: Callable[[Schedule], Schedule]) -> Edit:
-        """Edit that computes the same run by another schedule."""
+        """Edit that changes the schedule of the same run."""
 
         def schedule(*nouns: Any) -> Phases:
             return self.runtime.schedule(*nouns).each(change)

@@ -131,7 +131,7 @@ class Watched:
 
     @property
     def signs(self) -> tuple[str, ...]:
-        """Sentences on things that are not as they should be, each with what helps."""
+        """Sentences on signs of trouble, each with a remedy."""
         if self.other_model:
             return (self._of_other_model,)
         return tuple(each.words for each in self.observations if each.shows and each.words)

@@ -236,7 +236,7 @@ LARGE_CACHE = 0.1  # share of the file from which a smaller cache beside a small
 
 
 def _format_and_cache(machine: Machine, work: Workload, best: Estimate) -> Edits:
-    """A smaller format and a smaller cache together, where both take room."""
+    """Smaller format and a smaller cache together, where both take room."""
     caches = [edit for edit in _smaller_cache(work, best) if edit.loss is not None]
     held = float(np.sum(best.model.kv_bytes(work.context, work.kv_type))) * float(work.users)
     if not caches or held < LARGE_CACHE * float(best.model.file_bytes):
@@ -436,7 +436,7 @@ RAM_SIZES = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 
 
 def _with_enough_memory(machine: Machine, best: Estimate) -> Machine | None:
-    """The machine with the least RAM that holds what its GPUs do not; None where no size does."""
+    """Machine with the least RAM that holds what its GPUs do not; None where no size does."""
     memory = machine.host.memory
     for size in RAM_SIZES:
         if size * GIB > float(memory.value):
@@ -501,7 +501,7 @@ def _other_backend(machine: Machine, best: Estimate) -> Edits:
 
 
 def _of_today(machine: Machine) -> Edits:
-    """A driver, or a build of llama.cpp, of today in place of a stated older one."""
+    """Driver, or a build of llama.cpp, of today in place of a stated older one."""
     if machine.effect_of_driver() is not None:
         words = f"a graphics driver of today in place of {machine.stated_driver}"
         yield _on(replace(machine, driver=""), words, "free, an update")

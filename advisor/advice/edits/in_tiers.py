@@ -56,7 +56,7 @@ def _is_reported(estimate: Estimate) -> bool:
 
 
 def _first(before: Estimate, runtime: Runtime) -> Estimate | None:
-    """A model in an engine, in its first placement that fits; None where none does."""
+    """Model in an engine, in its first placement that fits; None where none does."""
     for placed in placements(replace(before, runtime=runtime, settings=Settings())):
         tried = placed.again()
         if bool(tried.fits):

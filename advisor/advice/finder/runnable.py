@@ -63,7 +63,7 @@ SCORES = "scores"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QualityRow:
-    """One row of data/models/quality.csv: a leaderboard's score, and the model's name there."""
+    """One row of data/models/quality.csv: a score of a leaderboard, and the model's name there."""
 
     model: str
     score: float
@@ -77,7 +77,9 @@ class QualityRow:
 
 @cache
 def quality_rows() -> Mapping[str, QualityRow]:
-    """Scores by the model's name in the catalogue, highest first; fetched ones where newer."""
+    """Scores by the model's name in the catalogue, highest first; a fetched score replaces an older
+    one.
+    """
     rows = {row.model: row for row in read(DATA / "models/quality.csv", QualityRow)}
     newer = {
         row.model: row
@@ -330,7 +332,7 @@ class Runnable:
 
     @property
     def score(self) -> float | None:
-        """Published score less what the format loses; None without a published score."""
+        """Published score less the loss of the format; None without a published score."""
         if self.quality is None:
             return None
         return self.quality.score - (self.lost or 0.0)

@@ -183,7 +183,7 @@ def _offered(
     price: Price,
     parts: tuple[HostPartRow, ...] = (),
 ) -> Option:
-    """A machine as an option without a speed."""
+    """Machine as an option without a speed."""
     name = counted(len(machine.gpus), machine.name)
     return question.option(
         kind, name, None, None, price, machine=machine, bought=machine.gpus, parts=parts
@@ -278,7 +278,7 @@ class Findings:
         return like(Hit, option, speed=speed, machine=machine, machines=1)
 
     def _in_tiers_on(self, machine: Machine) -> Estimate | None:
-        """The model in the fastest engine with experts in tiers on a machine; None without one."""
+        """Model in the fastest engine with experts in tiers on a machine; None without one."""
         question = self.question
         nouns = (question.model, machine, question.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
         return fastest_in_tiers(machine, estimate(*nouns))
@@ -326,7 +326,7 @@ class Findings:
         return option.kind is not OptionKind.RENT and option.dated and option.machine is not None
 
     def _bought_for_tiers(self, at: int) -> Hit | None:
-        """A machine with its fastest engine in tiers, by its index; None where none runs there, or
+        """Machine with its fastest engine in tiers, by its index; None where none runs there, or
         where it is odd, over the budget, or ruled out.
         """
         option = self.offers.options[at]
@@ -549,7 +549,7 @@ OF_SERVERS = "AWQ"  # format of 4 bits in engines that take no GGUF
 
 
 def _stand_for(advised: str) -> tuple[str, ...]:
-    """The format that is advised on, and that of servers where it loses no more than theirs."""
+    """Format that is advised on, and that of servers where it loses no more than theirs."""
     if advised in BY_LOSS and 0 < _whole_points(advised) <= _whole_points(OF_SERVERS):
         return advised, OF_SERVERS
     return (advised,)

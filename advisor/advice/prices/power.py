@@ -255,7 +255,7 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> tuple[HostPartRow, ...]:
 
 
 def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
-    """A riser for each card that has no slot on the board; in an open frame for each card."""
+    """Riser for each card that has no slot on the board; in an open frame for each card."""
     if cards > SHARED_SLOTS:
         count = cards
     else:

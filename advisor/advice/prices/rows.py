@@ -126,7 +126,7 @@ def standing(row: PriceRow) -> tuple[bool, date, float]:
 
 @cache
 def price_rows() -> tuple[PriceRow, ...]:
-    """Rents and purchase prices, with fetched ones of what is for sale."""
+    """Rents and purchase prices; fetched purchase prices are among them."""
     return (*renewed.rows(SALES, PriceRow), *read(DATA / "prices/prices.csv", PriceRow))
 
 

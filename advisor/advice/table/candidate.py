@@ -203,7 +203,7 @@ def _made(question: Question, cards: tuple[Gpu, ...]) -> Iterator[Option]:
 
 
 def _beside(question: Question, present: tuple[Gpu, ...], cards: tuple[Gpu, ...]) -> Machine | None:
-    """The present machine with further cards; None where it has no room for them."""
+    """Present machine with further cards; None where it has no room for them."""
     form = question.ownership.form
     dock = in_dock(form)
     count = len(cards) if dock else len(present) + len(cards)
@@ -222,7 +222,7 @@ def _timed(
     *,
     whole: bool = False,
 ) -> Iterator[Option]:
-    """A purchase with its speed, where the machine with it runs the model; a machine may be sold
+    """Purchase with its speed, where the machine with it runs the model; a machine may be sold
     whole.
     """
     speed = machine_speed(replace(question, machine=machine))
@@ -240,7 +240,7 @@ def _timed(
 
 
 def _judged(candidate: Candidate, kept: Option, wants: Wants, step: Option | None) -> Candidate:
-    """A candidate with whether people would buy it."""
+    """Candidate with whether people would buy it."""
     best = candidate.best
     if best is None:
         return candidate

@@ -42,7 +42,8 @@ def waiting_seconds(
 
 
 def queue_seconds(users: float, running: Array, reply: Array) -> Array:
-    """Mean time in the queue of users U who ask at the same time, when R of them run together [s].
+    """Mean time in the queue of users U who send requests at the same time, of whom R are answered
+    together [s].
 
     t_reply / U x sum over i < U of floor(i / R)
     """

@@ -44,7 +44,7 @@ def mean_first_word(speed: Speed, running: float, output: float) -> float:
 
 
 def first_word_at_rate(speed: Speed, running: float, per_hour: float) -> float:
-    """Wait for the first word at a rate of requests, of whom so many may run at once [s].
+    """Wait for the first word at a rate of requests, of which some run together [s].
 
     p (1 + rho / (2 (1 - rho))), rho = R p / 3600, p = t_first / U
 
@@ -119,7 +119,7 @@ class Demand:
 
     @property
     def pace(self) -> float:
-        """Speed at which nobody waits: reading speed, or a higher one that is asked for
+        """Speed at which nobody waits: reading speed, or a higher speed that the request wants
         [tokens/s].
         """
         return max(self.money.reading_tps, self.wants.user_tps or 0.0)

@@ -58,7 +58,7 @@ def _serves(estimate: Estimate, demand: Demand) -> bool:
 
 
 def _edited(edit: Edit, estimate: Estimate) -> Edited | None:
-    """An edit with the speed after it, and the engine that gives it."""
+    """Edit with the speed after it, and the engine that gives it."""
     speed = speed_of(estimate)
     if speed is None:
         return None
@@ -94,7 +94,7 @@ def _settings(machine: Machine, work: Workload, runtimes: tuple[Runtime, ...]) -
 
 
 def _cache(work: Workload, kind: str, able: tuple[Runtime, ...], beside: str) -> Edit:
-    """A cache in a smaller format, in the engines that hold it so."""
+    """Cache in a smaller format, in the engines that hold it so."""
     return Edit(
         words=f"KV cache in {kind}{beside}, in {{runtime}}",
         cost="free",

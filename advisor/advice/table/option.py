@@ -295,7 +295,7 @@ class Option:
 
     @property
     def is_free_setting(self) -> bool:
-        """Whether it is a setting of what is kept that costs nothing."""
+        """Whether it is a setting of the present machine that costs nothing."""
         return self.kind is OptionKind.CHANGE and not self.upfront
 
     @property
@@ -545,7 +545,7 @@ def by_comparison(option: Option) -> tuple[bool, float, float]:
 
 
 def folded(options: Sequence[Option]) -> list[bool]:
-    """Mask of options to fold.
+    """Mask of options that a page shows only when it is unfolded.
 
     They are beaten by another in both monthly cost and speed, or slower than the present machine
     without paying; never the present machine, nor options without a price or speed.
@@ -560,7 +560,7 @@ def folded(options: Sequence[Option]) -> list[bool]:
 
 
 def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Option], list[Option]]:
-    """Options to show, a few of each kind and the chosen ones, and the rest.
+    """Options to show, a few of each kind with the chosen ones, and the other options.
 
     The rest are options beaten by another, without a price, or further down. At least one option of
     each kind is shown, and whatever beats them those that people ask for: one more of the present

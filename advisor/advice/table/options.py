@@ -37,7 +37,7 @@ from advisor.units import GIB
 
 
 def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
-    """Options by what they save, with the present machine and its edits."""
+    """Options in the order of their savings, with the present machine and its edits."""
     kept = keep(question, now)
     edits = tuple(edits)
     bought = _in_larger_parts(question, now, edits)
@@ -334,7 +334,7 @@ MODULE_RATE = re.compile(r"DDR\d-(\d+)")  # rate in a module's name [MT/s]
 
 
 def _faster_memory(question: Question) -> Price:
-    """A pair of fast modules as large as the present RAM; unknown where none is fast enough."""
+    """Pair of fast modules as large as the present RAM; unknown where none is fast enough."""
     (module,) = (row for row in power.host_part_rows() if row.part == FAST_RAM)
     if FAST_RAM in dict(question.money.own_price):
         return prices.with_part(prices.NOTHING_YET, module, question.money.own_price)
@@ -513,7 +513,7 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
 
 @lru_cache(maxsize=64)
 def largest(names: tuple[str, ...], vendor: str) -> str:
-    """A maker's card for games with the most memory, the fastest of several; empty for none."""
+    """Card for games of a maker with the most memory, the fastest of several; empty for none."""
     pattern = FOR_GAMES.get(vendor)
     rows = [GPUS.find(name) for name in names if pattern and pattern.fullmatch(name)]
     best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)

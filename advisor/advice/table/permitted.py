@@ -12,7 +12,7 @@ TOO_DEAR = "dearer than the budget"
 
 
 def permitted(options: Sequence[Option], wants: Wants) -> tuple[Option, ...]:
-    """Options without those that a request rules out; what is kept always stays.
+    """Options that a request does not rule out; the present machine always stays.
 
     Who states a maker finds nothing odd about that maker.
     """
@@ -21,7 +21,7 @@ def permitted(options: Sequence[Option], wants: Wants) -> tuple[Option, ...]:
 
 
 def _of_wanted_maker(option: Option, wants: Wants) -> Option:
-    """An option without what is odd about the maker that somebody wants."""
+    """Option without what is odd about the maker that somebody wants."""
     if not wants.maker or not option.odd:
         return option
     return replace(option, odd=tuple(each for each in option.odd if not of_makers(each)))

@@ -41,7 +41,7 @@ FELT = 1.05  # factor of speed below which a change is none
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryPoint:
-    """Fastest way to run a model with some RAM and drives."""
+    """Fastest way to run a model with one size of RAM and number of drives."""
 
     ram_gib: float  # RAM [GiB]
     drives: int  # drives, striped
@@ -54,7 +54,7 @@ class MemoryPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class RamAndDrive:
-    """Speeds over sizes of RAM and numbers of drives, and what more of either would bring."""
+    """Speeds over sizes of RAM and numbers of drives, and the gain of more RAM or another drive."""
 
     points: tuple[MemoryPoint, ...]  # by drives, then by RAM
     now: MemoryPoint  # the present machine
@@ -158,7 +158,7 @@ def _along(estimate: Estimate, points: int) -> Floats:
 
 
 def _steps(tried: list[Estimate], machine: Machine, now: MemoryPoint) -> Iterator[Edited | None]:
-    """The machine as it is, then twice the RAM, up to the largest size that is compared, and a
+    """Machine as it is, then twice the RAM, up to the largest size that is compared, and a
     second drive.
     """
     yield _step(tried, AS_IS, _machine_with(machine, now.ram_gib, 1.0), cost=FREE)
@@ -173,7 +173,7 @@ def _steps(tried: list[Estimate], machine: Machine, now: MemoryPoint) -> Iterato
 def _step(
     tried: list[Estimate], words: str, after: Machine, cost: str = YOUR_PRICE, **bought: Any
 ) -> Edited | None:
-    """A machine with what is bought for it, in the fastest engine; None where none runs."""
+    """Machine with what is bought for it, in the fastest engine; None where none runs."""
     speeds = map(speed_of, usable([each.again(machine=after) for each in tried]))
     best = max(filter(None, speeds), key=lambda speed: speed.decode, default=None)
     if best is None:

@@ -238,7 +238,7 @@ def _by_size(kind: MachineKind, run: Run, request: Index, machine: Index) -> Ite
 def _timed(
     kind: MachineKind, run: Run, plan: Estimate, request: Index, machine: Index, row: Index
 ) -> Answered:
-    """A plan by request and size, timed for pairs of request and machine by their row in it."""
+    """Plan by request and size, timed for pairs of request and machine by their row in it."""
     constants = run.constants(kind)
     shape: tuple[int, ...] = request.shape
     places: tuple[Any, ...] = np.index_exp[:]
@@ -324,7 +324,9 @@ class Stack:
         return (*self.machines, *parts)
 
     def forget(self) -> None:
-        """Forget what depends on more than the GPUs: kinds as one machine, and formats."""
+        """Forget everything that depends on more than the GPUs: kinds as one machine, and
+        formats.
+        """
         self._kinds: dict[Hashable, MachineKind] = {}
         self._formats: dict[Hashable, Mapping[str, Mask]] = {}
 

@@ -22,7 +22,7 @@ def _with_money(option: Option, money: MoneyInputs) -> Option:
 
 
 def as_they_think(choice: Choice, judged: Sequence[Option], options: Sequence[Option]) -> Choice:
-    """Choice made without thinking, with its options replaced by the same ones with thinking."""
+    """Choice that was made without thinking, in which the same options think."""
     whole = {id(each): option for each, option in zip(judged, options, strict=True)}
 
     def same(option: Option | None) -> Option | None:

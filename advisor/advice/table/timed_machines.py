@@ -52,7 +52,7 @@ class TimedStack:
         wanted: Mask | None = None,
         strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy),
     ) -> Speeds:
-        """Speed of each wanted machine in its fastest runtime and placement, if any runs there.
+        """Speed of each wanted machine in the fastest runtime and placement that runs there.
 
         Placements are tried in the order given, the fastest first. A runtime is left out where a
         bound on its speed is below that of one before it.
@@ -281,7 +281,7 @@ def additions(
 
 
 def docked(card: Gpu) -> Gpu:
-    """A card in a dock, behind the link of its cable."""
+    """Card in a dock, behind the link of its cable."""
     return replace(card, link=Link.pcie(*DOCK_LINK))
 
 
@@ -342,7 +342,7 @@ class TimedCards(TimedStack):
 
     @lazy
     def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
-        """The host with cards added to its own, each in its fastest runtime and placement."""
+        """Host with cards added to its own, each in its fastest runtime and placement."""
         speeds = self.fastest(self.stack.mask(self.stack.beside))
         return tuple((self.stack.machines[at], speeds.at(at)) for at in self.stack.beside)
 

@@ -72,7 +72,7 @@ def after_name(option: Option, replaced: str) -> str:
 
 
 def name_in_place(option: Option, replaced: str = " in its place") -> str:
-    """Plain name of an option, and where what is bought goes."""
+    """Plain name of an option, with the place of a purchase."""
     return f"{plain(option.name)}{after_name(option, replaced)}"
 
 
@@ -100,12 +100,12 @@ def dated(option: Option) -> str:
 
 
 def after_sale(option: Option) -> str:
-    """Remark on a price from which the sale of what is owned is taken; empty for others."""
+    """Remark on a price that is reduced by the sale of what is owned; empty for others."""
     return " once yours is sold" if option.assumed_resale else ""
 
 
 def price_at_once(option: Option) -> str:
-    """Words on what is paid at once or left over.
+    """Words on the amount that is paid at once, or that is left over.
 
     They name what is sold for it, the age of the price, and a stated price that is a part of it.
     """

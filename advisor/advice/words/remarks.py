@@ -73,7 +73,7 @@ def _load(advice: Comparison) -> Iterator[str]:
 
 
 def _below_asked(advice: Comparison) -> Iterator[str]:
-    """The cheapest purchase that writes as fast as is asked for, where the decision does not; that
+    """Cheapest purchase that writes as fast as is asked for, where the decision does not; that
     none does, beside a slower one.
     """
     option = advice.decision.option or advice.options[0]
@@ -95,7 +95,7 @@ def _below_asked(advice: Comparison) -> Iterator[str]:
 
 
 def _beyond(advice: Comparison) -> Iterator[str]:
-    """The least that holds the model asked for, where nothing within a budget does."""
+    """Least that holds the model asked for, where nothing within a budget does."""
     option = advice.case.beyond
     budget = advice.case.demand.wants.max_usd
     if option is None or budget is None or advice.decision.option is not None:
@@ -109,7 +109,7 @@ def _beyond(advice: Comparison) -> Iterator[str]:
 
 
 def _before_a_purchase(advice: Comparison, way: str) -> Iterator[str]:
-    """A free setting that shortens a task of an agent by much, where the second line does not name
+    """Free setting that shortens a task of an agent by much, where the second line does not name
     it.
     """
     task = advice.task
@@ -175,7 +175,7 @@ def _slots(advice: Comparison) -> Iterator[str]:
 
 
 def _beside_what_is_free(advice: Comparison) -> Iterator[str]:
-    """A purchase that is named beside a decision that costs nothing."""
+    """Purchase that is named beside a decision that costs nothing."""
     option = advice.decision.within
     if option is None:
         return
@@ -374,7 +374,7 @@ def _idle(advice: Comparison) -> Iterator[str]:
 
 
 def _with_a_drawback(advice: Comparison) -> Iterator[str]:
-    """A purchase for notably less, or within a budget, that an expert finds odd."""
+    """Purchase for notably less, or within a budget, that an expert finds odd."""
     option = advice.decision.drawback
     if option is None:
         return

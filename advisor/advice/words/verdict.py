@@ -70,7 +70,7 @@ RESERVES = {
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictText:
-    """A verdict in words."""
+    """Verdict in words."""
 
     judgement: Judgement  # speed words
     gives: str  # first line: what the machine gives
@@ -238,7 +238,7 @@ def _remarks(advice: Comparison, way: str) -> tuple[str, ...]:
 
 
 def _of_candidates(advice: Comparison) -> tuple[str, ...]:
-    """A sentence on each purchase that somebody asks about."""
+    """Sentence on each purchase that somebody asks about."""
     if not advice.candidates:
         return ()
     from advisor.advice.words.candidate import sentence  # loaded only for them

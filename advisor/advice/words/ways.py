@@ -244,7 +244,7 @@ def _running(option: Option) -> float:
 
 
 def _serving_by_setting(advice: Comparison) -> list[str]:
-    """A free setting that serves every user, with its speed and wait."""
+    """Free setting that serves every user, with its speed and wait."""
     option = advice.decision.option
     if option is None:
         return []
@@ -502,7 +502,7 @@ def faster_runtime(advice: Comparison) -> list[str]:
 
 
 def _free(advice: Comparison, option: Option) -> list[str]:
-    """A free setting, and beside it an API or another model; of an agent, the setting that saves
+    """Free setting, and beside it an API or another model; of an agent, the setting that saves
     most of a task.
     """
     given = _given(option, advice.options[0]) or "more"
@@ -517,7 +517,7 @@ def _free(advice: Comparison, option: Option) -> list[str]:
 
 
 def _task_after(advice: Comparison, option: Option) -> list[str]:
-    """A task of an agent after a free setting, where it is the one that saves most of it."""
+    """Task of an agent after a free setting, where it is the one that saves most of it."""
     task = advice.task
     best = None if task is None else task.notable
     if task is None or best is None or best.edit.words != option.name:

@@ -108,7 +108,7 @@ def brought(
 
 
 def _known(estimate: Estimate, measured: Measured) -> str:
-    """A run as a known speed of the machine."""
+    """Run as a known speed of the machine."""
     settings = estimate.settings
     speed = KnownSpeed(
         model=f"{estimate.model.name} {estimate.model.format}",
@@ -146,7 +146,7 @@ def drop(number: int) -> BroughtRun:
 
 @contextmanager
 def _changing() -> Iterator[list[BroughtRun]]:
-    """The kept runs, saved afterwards."""
+    """Kept runs, saved afterwards."""
     with alone(data_folder(), "runs.json cannot be written"):
         runs = list(kept())
         yield runs

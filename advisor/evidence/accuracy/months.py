@@ -57,7 +57,7 @@ class MonthScore:
 
 @dataclass(frozen=True, kw_only=True)
 class Alarm:
-    """A group that got worse from one commit to the next."""
+    """Group that got worse from one commit to the next."""
 
     group: Group
     words: str  # what got worse
@@ -127,7 +127,9 @@ def by_commit(scores: Iterable[MonthScore]) -> Mapping[str, Mapping[Group, Month
 def last_two(
     scores: Iterable[MonthScore],
 ) -> tuple[Mapping[Group, MonthScore], Mapping[Group, MonthScore]]:
-    """Scores of the commit before the last and of the last; the first empty where there is one."""
+    """Scores of the last two commits, the earlier first; the first is empty where there is only
+    one.
+    """
     commits = list(by_commit(scores).values())
     if not commits:
         return {}, {}

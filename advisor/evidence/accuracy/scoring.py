@@ -71,7 +71,7 @@ Key = TypeVar("Key")
 def grouped(
     points: Iterable[AccuracyPoint], key: Callable[[AccuracyPoint], Key]
 ) -> dict[Key, list[AccuracyPoint]]:
-    """Points by a key, in the order of their first ones."""
+    """Points by a key, in the order in which the keys first occur."""
     parts: dict[Key, list[AccuracyPoint]] = {}
     for point in points:
         parts.setdefault(key(point), []).append(point)
@@ -259,7 +259,7 @@ DOUBTED = "with doubtful rows"
 
 
 def with_doubtful(points: Sequence[AccuracyPoint], doubtful: Sequence[AccuracyPoint]) -> Score:
-    """Score of all figures, doubtful ones included."""
+    """Score of all figures, with the doubtful ones."""
     return score_of(DOUBTED, (*points, *doubtful))
 
 

@@ -36,7 +36,7 @@ ALL_LAYERS = "999"  # layers on the GPU of a model that lies there whole, as mea
 def shared_run(
     request: Request, estimate: Estimate, measured: Measured, output: str, *, agreed: bool = False
 ) -> dict[str, str]:
-    """Values of the form by field, of a run and what its tool wrote.
+    """Values of the form by field, from a run and the output of its tool.
 
     Without output a line with the typed speed stands in its place, which counts as doubtful.
 
@@ -58,7 +58,7 @@ def shared_run(
 
 
 def prediction_words(speed: Range) -> str:
-    """A predicted speed with its range, and what predicted it."""
+    """Words on a predicted speed, its range, and the release that predicted it."""
     ends = range_of(float(speed.low), float(speed.high), number)
     value = tokens_per_second(float(speed.value))
     return f"{value} ({ends}), release {__version__}, constants {constants_digest()}"
@@ -86,14 +86,14 @@ def _machine(request: Request, machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def _figure(figure: Quantity, unit: float) -> str:
-    """A figure in a unit; empty for one that the sender does not know."""
+    """Figure in a unit; empty for one that the sender does not know."""
     if figure.kind not in KNOWN:
         return ""
     return _digits(float(figure.value) / unit)
 
 
 def _digits(value: object) -> str:
-    """A number with up to four digits; empty for none."""
+    """Number with up to four digits; empty for none."""
     if not isinstance(value, int | float):
         return ""
     return f"{value:.4g}"

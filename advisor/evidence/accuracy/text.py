@@ -63,7 +63,7 @@ PARTS = read(DATA / "accuracy_parts.csv", ScoredPart)
 def stranger_scores(
     points: Sequence[AccuracyPoint], table: str = "strangers"
 ) -> tuple[scoring.StrangerScore, ...]:
-    """Scores of the parts of a table, without those that have no point."""
+    """Scores of the parts of a table that have points."""
     runs = Counter(point.publisher for point in points)
     parts = {
         part.name: [point for point in points if part.has(point, runs)]

@@ -308,7 +308,7 @@ class Finding:
 
     @property
     def words(self) -> str:
-        """The figure with its range, in words."""
+        """Figure with its range, in words."""
         if not self.fits:
             return self.problem
         say = self.claimed.say
@@ -337,7 +337,7 @@ class Finding:
 
     @property
     def plain(self) -> dict[str, object]:
-        """The case as plain data, for other programs."""
+        """Case as plain data, for other programs."""
         figure = f"{self.words} {self.claimed.figure}".strip()
         return as_record("finding", self, figure=figure, decides=not self.case.beside)
 
@@ -376,7 +376,7 @@ def measured(name: str, against: str) -> Measure:
 
 
 def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
-    """The figure, NaN where there is none, and the reason for a missing one."""
+    """Figure, NaN where there is none, and the reason for a missing one."""
     try:
         figure = measure(scenario)
         refusal = scenario.refusal
@@ -393,7 +393,9 @@ POINTS = 100  # number of values tried for each input
 
 @dataclass(frozen=True, kw_only=True)
 class VariedInput:
-    """A row of data/claims/varied.csv: an input that may make a claim hold, and what is tried."""
+    """Row of data/claims/varied.csv: an input that may make a claim hold, with the values to
+    try.
+    """
 
     key: str  # input of a request
     name: str  # name in sentences
@@ -455,7 +457,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim with our answer."""
+    """Claim with our answer."""
 
     row: ClaimRow  # row of data/claims/claims.csv
     findings: tuple[Finding, ...]  # results of its cases, deciding ones first
@@ -488,7 +490,7 @@ class Claim:
 
     @property
     def answer(self) -> str:
-        """The verdict with its condition."""
+        """Verdict with its condition."""
         return f"{self.verdict} {self.condition}".strip()
 
     @property
@@ -507,7 +509,7 @@ class Claim:
 
     @property
     def plain(self) -> dict[str, object]:
-        """The answer as plain data, for other programs."""
+        """Answer as plain data, for other programs."""
         return as_record("claim", self, cases=[finding.plain for finding in self.findings])
 
     @property
@@ -524,7 +526,7 @@ def claims() -> tuple[Claim, ...]:
 
 
 def answered(row: ClaimRow, cases: Iterable[CaseRow]) -> Claim:
-    """A claim with the results of its cases."""
+    """Claim with the results of its cases."""
     ranked = sorted(cases, key=lambda case: case.beside)
     return Claim(row=row, findings=tuple(finding(row, case) for case in ranked))
 

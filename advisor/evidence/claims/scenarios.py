@@ -127,7 +127,7 @@ class Scenario:
             )
 
     def changed(self, changes: Inputs) -> "Scenario":
-        """The scenario with other values of some inputs; an empty one removes its key."""
+        """Scenario with other values of some inputs; an empty value removes its key."""
         both = {**self.inputs, **changes}
         removed = {key for key, value in both.items() if isinstance(value, str) and not value}
         return Scenario(inputs={key: both[key] for key in both if key not in removed})
@@ -208,7 +208,7 @@ class Scenario:
 
     @property
     def words(self) -> str:
-        """The scenario in one line, the model first."""
+        """Scenario in one line, the model first."""
         plain = {**self.inputs}
         if "placement" in plain:
             plain["placement"] = PLACED[PlacementStrategy(str(plain["placement"]))]
@@ -227,7 +227,7 @@ TO_SPARE = 0.1  # widening of a claimed range at each end, for rounding, as a sh
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A unit of data/claims/claims.csv."""
+    """Unit of data/claims/claims.csv."""
 
     size: float  # size of the unit in SI units
     say: Callable[[float], str]  # formatter of a value in SI units
@@ -308,12 +308,12 @@ class Claimed:
         return UNITS[self.unit].name or self.unit
 
     def say(self, value: float) -> str:
-        """A value in SI units, in words, without `figure`."""
+        """Value in SI units, in words, without `figure`."""
         return UNITS[self.unit].say(value)
 
     @property
     def words(self) -> str:
-        """The range in words."""
+        """Range in words."""
         if self.low is not None and self.high is not None:
             return f"{self.low:,g} to {self.high:,g} {self.name}"
         if self.low is not None:

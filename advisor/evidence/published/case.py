@@ -65,7 +65,7 @@ class Case:
 
     @lazy
     def of_prompt(self) -> "Case":
-        """The case with the request that timed the prompt."""
+        """Case with the request that timed the prompt."""
         if self.prompt == self.work:
             return self
         return replace(self, work=self.prompt)

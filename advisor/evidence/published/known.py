@@ -81,16 +81,14 @@ def _of_tokens(row: PublishedRow, case: Case) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class TimedTokens:
-    """A measured time, with the prompts and the steps in it."""
+    """Measured time, with the prompts and the steps in it."""
 
     prompts: float = 0.0  # prompts that were read, those of all users together as one
     steps: float = 1.0  # steps, of which each user gets a token
     seconds: float  # measured time [s]
 
     def speed(self, predicted: Estimate) -> float:
-        """Speed of each user's tokens if prompts and tokens are off by the same factor
-        [tokens/s].
-        """
+        """Speed of each user's tokens, if prompts and tokens err by the same factor [tokens/s]."""
         if predicted.decode_tps is None:
             return self.steps / self.seconds
         speed = float(predicted.decode_tps)

@@ -197,7 +197,7 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
 
 @lru_cache(maxsize=1024)
 def _written_in(folded: str) -> str:
-    """The longest name of a format that stands in a text by itself; empty where none does."""
+    """Longest name of a format that stands in a text by itself; empty where none does."""
     names = sorted(Format.by_name(), key=len, reverse=True)
     alone = (rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])" for name in names)
     written = (name for name, words in zip(names, alone, strict=True) if re.search(words, folded))

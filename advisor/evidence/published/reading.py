@@ -290,7 +290,7 @@ def _category(row: PublishedRow) -> str:
 def possible(
     row: PublishedRow, model: Model, machine: Machine, runtime: Runtime, strategy: PlacementStrategy
 ) -> PlacementStrategy:
-    """Placement of a row; split where GPUs that should hold all weights are smaller than these.
+    """Placement of a row: divided between processors where its GPUs are too small for all weights.
 
     Only engines that compute in RAM can have run so: Ollama and LM Studio split a model by
     themselves, and drivers move what exceeds a GPU to RAM.

@@ -92,7 +92,7 @@ class PublishedRow:
 
     @property
     def source_words(self) -> str:
-        """Both texts in which sources say what ran and how."""
+        """Both texts in which a source says which program ran and how."""
         return f"{self.runtime} {self.source_note}"
 
     id = Cell(_text)

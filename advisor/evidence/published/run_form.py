@@ -26,7 +26,7 @@ LARGEST = 65_536  # letters of an issue, GitHub's limit
 
 @dataclass(frozen=True, kw_only=True)
 class FormField:
-    """A field of the form, a row of data/run_form.csv."""
+    """Field of the form, a row of data/run_form.csv."""
 
     field: str  # its id in the issue form
     label: str  # its heading

@@ -41,7 +41,7 @@ OF_EACH_SOCKET = (
 def derived_row(
     name: str, generation: CpuGenerationRow, cores: int, model: CpuModelRow | None
 ) -> HostRow:
-    """Row of a model, from its generation and from what the list has of the model itself."""
+    """Row of a model, from its generation and from its own row in the list of models."""
     channels = (model and model.memory_channels) or generation.memory_channels
     rate = (model and model.memory_mts) or generation.memory_mts
     return HostRow(

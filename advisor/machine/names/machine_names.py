@@ -270,7 +270,7 @@ class MachineNames:
         self.cards = CardMentions(gpus)
 
     def match(self, name: str) -> MachineName:
-        """Machine of a name, with what the name states beside its parts.
+        """Machine of a name, with the statements of the name beside its parts.
 
         Raises:
             UnknownName: no part is known, or the text names no machine: a bare size of memory, an

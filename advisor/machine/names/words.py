@@ -137,7 +137,7 @@ def too_many(text: str) -> str:
 
 
 def says(text: str, *kinds: str) -> bool:
-    """Whether a plain text has a word of any of some kinds, such as "hired" of rented cards."""
+    """Whether a plain text has a word of some kinds, such as "hired" of rented cards."""
     return any(pattern.search(text) for kind in kinds for pattern, _ in whole_words(kind))
 
 
@@ -305,7 +305,7 @@ def without_network(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Written:
-    """Plain text of a name, with what its words say; each is read once, when it is asked for."""
+    """Plain text of a name, with the meanings of its words; each is read once, at first use."""
 
     text: str  # text in lower case with usual spaces, dashes, units and counts
     name: str = ""  # name as it is typed, which errors repeat; empty for a part of it
@@ -366,7 +366,7 @@ class Written:
     # Kinds of machines, abbreviations and fillers.
 
     def says(self, *kinds: str) -> bool:
-        """Whether the text has a word of any of some kinds, such as "hired" of rented cards."""
+        """Whether the text has a word of some kinds, such as "hired" of rented cards."""
         return says(self.text, *kinds)
 
     @lazy
@@ -409,8 +409,8 @@ class Written:
 
     @lazy
     def link(self) -> tuple[int, int]:
-        """PCIe generation and lanes of a GPU, each 0 if not said; "3090 on PCIe 3.0 x4" is (3,
-        4).
+        """PCIe generation and lanes of a GPU, 0 where the text has none; "3090 on PCIe 3.0 x4" is
+        (3, 4).
         """
         for item in ITEMS.split(self.text):
             for pattern, value in patterns("link"):

@@ -97,7 +97,7 @@ class HubList:
         self._folded = self._text.lower()
 
     def named(self, name: str) -> HubRow | None:
-        """The repository of exactly that name, compared without case."""
+        """Repository of exactly that name, compared without case."""
         start = self._folded.find(f"\n{name.strip().lower()},")
         if start < 0:
             return None
@@ -143,7 +143,7 @@ class HubList:
         return copies | index
 
     def __getitem__(self, place: int) -> HubRow:
-        """The repository of a place."""
+        """Repository of a place."""
         return _row(self._text[place : self._text.index("\n", place)])
 
     def __iter__(self) -> Iterator[HubRow]:
@@ -228,7 +228,7 @@ def as_fetched(row: BuiltModelRow) -> RenewedModelRow:
 
 @cache
 def hub_list() -> HubList:
-    """The list, read once."""
+    """List, read once."""
     text = shipped()
     folded = text.lower()
     fetched = (
@@ -256,7 +256,7 @@ def by_config() -> Mapping[str, RenewedModelRow]:
 
 @cache
 def fetched_models() -> Mapping[str, RenewedModelRow]:
-    """Models that were fetched, by name in lower case, but for those that a newer list of the
+    """Models that were fetched, by name in lower case, without those that a newer list of the
     package has.
     """
     rows = renewed_models()
@@ -275,7 +275,7 @@ def more_rows() -> tuple[HubRow, ...]:
 
 
 def _line(row: HubRow | RenewedModelRow) -> str:
-    """A row as a line of the list."""
+    """Row as a line of the list."""
     key = " ".join(take_apart(row.name).shape)
     values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
     return ",".join(str(value or "") for value in values)

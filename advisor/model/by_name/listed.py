@@ -129,7 +129,7 @@ NEAR = 0.02  # relative difference to the stated total within which an open valu
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A repository of the list as an architecture."""
+    """Repository of the list as an architecture."""
 
     architecture: Architecture  # architecture
     generic: bool  # whether its family is not known, so that a classic transformer block is assumed
@@ -345,7 +345,7 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
 
 
 def _twins(row: HubRow) -> Iterator[HubRow]:
-    """The most downloaded repositories of a row's sizes: a base has hundreds of fine-tunes."""
+    """Most downloaded repositories of a row's sizes: a base has hundreds of fine-tunes."""
     alike = of_sizes(row)
     return islice((other for other in alike if other.architecture == row.architecture), TWINS)
 

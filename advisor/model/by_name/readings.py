@@ -152,7 +152,7 @@ ACTIVE_NEAR = 0.5  # active weights are counted with and without tables, and rou
 
 
 def _of_size_and_words(name: ModelName) -> KnownRow | None:
-    """The model whose name says the words and whose weights are those stated; None without one."""
+    """Model whose name says the words and whose weights are those stated; None without one."""
     key = " ".join(token for token in name.shape if not is_size(token))
     if name.kinds & NOT_THEIR_BASE or not (" " in key or any(map(str.isdigit, key))):
         return None

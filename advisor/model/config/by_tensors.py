@@ -53,7 +53,7 @@ BY_WORDS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredTensor:
-    """A tensor as the header of a file lists it."""
+    """Tensor as the header of a file lists it."""
 
     name: str
     dtype: str
@@ -255,7 +255,7 @@ def describe_shapes(config: Config, stored: Sequence[StoredTensor]) -> Architect
 
 
 def _with_latent_parts(config: Config, roles: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-    """A layer whose matrix from the latent values to keys and values is in two, as it is used."""
+    """Layer whose matrix from the latent values to keys and values is in two, as it is used."""
     joined = roles.get("attn_k_b")
     heads = config.whole("heads")
     key = config.whole("qk_nope_dim")

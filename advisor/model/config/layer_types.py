@@ -86,7 +86,7 @@ def expert_layers(config: Config, layers: int) -> tuple[bool, ...]:
 
 
 def leading_dense_and_step(config: Config, routed: tuple[bool, ...]) -> tuple[int, int]:
-    """`first_dense` and `moe_every` that say the same as a list of layers."""
+    """Values of `first_dense` and `moe_every` that describe a list of layers."""
     layers = len(routed)
     for step in range(1, layers + 1):
         for first in (0, routed.index(True)):
@@ -99,7 +99,7 @@ def leading_dense_and_step(config: Config, routed: tuple[bool, ...]) -> tuple[in
 
 
 def shortest_period(letters: str) -> str:
-    """The shortest start that, repeated, gives all the letters."""
+    """Shortest beginning that, repeated, gives all the letters."""
     for size in range(1, len(letters) + 1):
         if letters == (letters[:size] * len(letters))[: len(letters)]:
             return letters[:size]

@@ -112,7 +112,7 @@ def with_shared_layers(
 
 
 def _widened(tensor: Tensor, factor: int) -> Tensor:
-    """A matrix of the feed-forward block as wide as a factor says."""
+    """Matrix of the feed-forward block as wide as a factor says."""
     if tensor.role not in DENSE_ROLES:
         return tensor
     if tensor.role == "ffn_down":
@@ -121,7 +121,7 @@ def _widened(tensor: Tensor, factor: int) -> Tensor:
 
 
 def _layer_inputs(config: Config, facts: ArchitectureSpec, width: int) -> tuple[Tensor, ...]:
-    """The second table, its projection, and each layer's gate, as llama.cpp names them."""
+    """Second table, its projection, and each layer's gate, as llama.cpp names them."""
     rows = config.required("vocab_size_per_layer_input", "vocab_size")
     hidden = facts.hidden
     all_widths = facts.layers * width
@@ -220,7 +220,7 @@ def describe_by_tensors(
 def _stored(
     values: Config, architecture: Architecture, beside: Mapping[str, object] | None
 ) -> Described:
-    """A model in the format of its files."""
+    """Model in the format of its files."""
     stored = stored_format(values, beside)
     model, of_modules = in_stored_format(architecture, stored)
     return Described(
@@ -318,7 +318,7 @@ def _refuse_what_is_not_covered(config: Config) -> None:
 
 
 def _checked(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
-    """The facts, unless their sizes contradict each other."""
+    """Facts, unless their sizes contradict each other."""
     if facts.kv_heads and facts.heads % facts.kv_heads:
         raise InputError(
             f"The config.json of {config.name} has {facts.heads} query heads on {facts.kv_heads} "
@@ -333,7 +333,7 @@ def _checked(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
 
 
 def _plausible(architecture: Architecture) -> Architecture:
-    """The architecture, unless it has more weights than any machine could hold."""
+    """Architecture, unless it has more weights than any machine could hold."""
     params = Decimal(architecture.params)  # it may be more than a float holds
     if params > MOST_WEIGHTS:
         raise InputError(

@@ -54,7 +54,7 @@ class Config:
         return names[0], None
 
     def optional(self, *keys: str, low: int = 0, high: int = MAX_NUMBER) -> int | None:
-        """A whole number, None where absent or null."""
+        """Whole number, None where absent or null."""
         key, value = self.raw(*keys)
         if value is None:
             return None
@@ -66,11 +66,11 @@ class Config:
         return value
 
     def whole(self, *keys: str, low: int = 0, high: int = MAX_NUMBER) -> int:
-        """A whole number, 0 where absent or null."""
+        """Whole number, 0 where absent or null."""
         return self.optional(*keys, low=low, high=high) or 0
 
     def required(self, *keys: str, low: int = 1, high: int = MAX_NUMBER) -> int:
-        """A whole number that the model cannot be described without."""
+        """Whole number that the model cannot be described without."""
         number = self.optional(*keys, low=low, high=high)
         if number is None:
             names = " or ".join(name for key in keys for name in spellings(key))
@@ -92,29 +92,29 @@ class Config:
         return bool(value)
 
     def word(self, *keys: str) -> str:
-        """A text, empty where absent or null."""
+        """Text, empty where absent or null."""
         key, value = self.raw(*keys)
         if value is not None and not isinstance(value, str):
             raise self.wrong(key, value, "a text")
         return value or ""
 
     def words(self, key: str) -> tuple[str, ...]:
-        """A list of texts, empty where absent or null."""
+        """List of texts, empty where absent or null."""
         return tuple(self._item(key, item, str, "a list of texts") for item in self._list(key))
 
     def numbers(self, key: str) -> tuple[int, ...]:
-        """A list of whole numbers, empty where absent or null."""
+        """List of whole numbers, empty where absent or null."""
         return tuple(self._item(key, item, int, "a list of numbers") for item in self._list(key))
 
     def part(self, key: str) -> Mapping[str, object]:
-        """A nested object, empty where absent or null."""
+        """Nested object, empty where absent or null."""
         _, value = self.raw(key)
         if value is not None and not isinstance(value, Mapping):
             raise self.wrong(key, value, "an object")
         return value or {}
 
     def wrong(self, key: str, value: object, expected: str) -> InputError:
-        """The error for a value that is not what its key needs."""
+        """Error for a value that does not suit its key."""
         return InputError(
             f"The config.json of {self.name} has {key} = {shown(value)}, "
             f"but it must be {expected}. Check the file."
@@ -135,7 +135,7 @@ class Config:
 
 
 def _alike(value: object) -> object:
-    """The number that a list has for every layer; the value itself where they differ."""
+    """Number that a list has for every layer; the value itself where they differ."""
     if (
         isinstance(value, list | tuple)
         and len(value) > 1
@@ -163,7 +163,7 @@ def shown(value: object) -> str:
 
 
 def parse(text: str | Mapping[str, object], name: str) -> Mapping[str, object]:
-    """A config.json as an object."""
+    """Config.json as an object."""
     if not isinstance(text, str):
         return text
     if len(text) > MAX_TEXT:
@@ -242,14 +242,14 @@ BLOCKS = ("attn_config", "ffn_config")
 
 
 def _flat(values: Mapping[str, object]) -> Mapping[str, object]:
-    """A config.json with the keys of its `BLOCKS` objects beside the others, which count more."""
+    """Config.json with the keys of its `BLOCKS` objects beside the others, which count more."""
     parts = [part for key in BLOCKS if isinstance(part := values.get(key), Mapping)]
     inner = {key: value for part in parts for key, value in part.items()}
     return {**inner, **{key: value for key, value in values.items() if key not in BLOCKS}}
 
 
 def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, FamilyRow]:
-    """The language model's part of a config.json, with its family and the family's defaults."""
+    """Language model's part of a config.json, with its family and the family's defaults."""
     config = Config(name=name, values=language_model(_flat(values)))
     family = _family(config)
     pairs = assignments(family.defaults, FILE)

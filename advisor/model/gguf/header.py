@@ -23,7 +23,7 @@ LONGEST = 60
 
 
 class NeedMoreBytes(InputError):
-    """The start of a file, cut off before its header ends, which needs a longer one [B]."""
+    """Error: the beginning of a file ends before its header does, which needs more bytes [B]."""
 
     def __init__(self, name: str, needed: int) -> None:
         self.needed = needed
@@ -34,7 +34,7 @@ class NeedMoreBytes(InputError):
 
 
 def brief(value: Value) -> str:
-    """A name or value in at most 60 characters; a list that repeats one entry as that entry."""
+    """Name or value in at most 60 characters; a list that repeats one entry as that entry."""
     if isinstance(value, tuple):
         if value and len(set(value)) == 1:
             return f"{value[0]} in all {len(value)} entries"
@@ -97,7 +97,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorInfo:
-    """A tensor's entry in a header."""
+    """Tensor's entry in a header."""
 
     name: str  # such as `blk.0.attn_q.weight`
     shape: tuple[int, ...]  # values in a row first (`ne[0]`), then rows
@@ -123,7 +123,7 @@ def prefix(name: str, data: bytes) -> Part:
 
 
 def read_header(part: Part) -> Header:
-    """The header of one file.
+    """Header of one file.
 
     Raises:
         NeedMoreBytes: the bytes end within it.

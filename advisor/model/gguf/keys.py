@@ -93,7 +93,7 @@ class Keys:
         self._header = header
 
     def find(self, key: str) -> Value | None:
-        """The value of an architecture's key, None where it is missing."""
+        """Value of an architecture's key, None where it is missing."""
         name = f"{self.architecture}.{key}"
         value = self._header.values.get(name)
         if value is not None:
@@ -101,7 +101,7 @@ class Keys:
         return value
 
     def number(self, key: str, default: int | None = None) -> int:
-        """A whole number of 0 or more."""
+        """Whole number of 0 or more."""
         value = self.find(key)
         if value is None:
             if default is None:

@@ -92,7 +92,7 @@ def describe_parts(parts: Sequence[Part]) -> Described:
 
 
 def _architecture_of(header: Header, infos: Sequence[TensorInfo]) -> GgufArchitecture:
-    """The architecture, if it is one that can be described."""
+    """Architecture, if it is one that can be described."""
     kind = header.values.get("general.type", "model")
     if isinstance(kind, str) and kind in OTHER_KINDS:
         raise Refusal(f"{header.name} is {OTHER_KINDS[kind]}, not a language model's file.")
@@ -285,7 +285,7 @@ def _experts(keys: Keys, tensors: Sequence[Tensor]) -> Experts | None:
 
 
 def _model_name(header: Header) -> str:
-    """The model's own name; the file's where it has none."""
+    """Model's own name; the file's where it has none."""
     name = header.values.get("general.name")
     if isinstance(name, str) and name.strip():
         text = name
@@ -300,7 +300,7 @@ def _model_name(header: Header) -> str:
 def _format(
     header: Header, tensors: Sequence[Tensor], kinds: Sequence[StorageType], keys: Keys
 ) -> str:
-    """The format's name as people know it; where the file does not say, that of most weights."""
+    """Format's name as people know it; where the file does not say, that of most weights."""
     number = header.values.get("general.file_type")
     if isinstance(number, int) and number & ~GUESSED in numbered("file type"):
         keys.facts["general.file_type"] = str(number)

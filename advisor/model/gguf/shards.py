@@ -80,7 +80,7 @@ def named(name: str) -> TensorName:
 
 
 def tensor(info: TensorInfo, name: TensorName) -> Tensor:
-    """The tensor, its dimensions behind the first as rows."""
+    """Tensor, its dimensions behind the first as rows."""
     if name.group is None:
         raise InputError(f"{brief(info.name)} belongs to another network than the text model.")
     role = name.role
@@ -174,7 +174,7 @@ def part_paths(path: Path) -> list[Path]:
 
 
 def opened(path: Path, stack: ExitStack) -> Part:
-    """A file as a part; it is closed with the stack."""
+    """File as a part; it is closed with the stack."""
 
     def unreadable(error: OSError) -> InputError:
         return InputError(

@@ -38,7 +38,7 @@ ABANDONED = 600  # seconds after which a test file belongs to no probe that stil
 
 @dataclass(frozen=True, kw_only=True)
 class DriveFile:
-    """A file to read."""
+    """File to read."""
 
     path: Path  # path for opening it
     size: int  # size in whole blocks [B]
@@ -46,7 +46,7 @@ class DriveFile:
 
 
 def default_folder() -> Path:
-    """The program's data folder; where it cannot be written, a folder for temporary files."""
+    """Program's data folder; where it cannot be written, a folder for temporary files."""
     wanted = data_folder()
     with suppress(OSError):
         wanted.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def look_at(path: Path) -> None:
 
 
 def existing(path: Path) -> DriveFile:
-    """A file of the user, which is only read."""
+    """File of the user, which is only read."""
     try:
         size = path.stat().st_size
         with path.open("rb"):

@@ -155,7 +155,7 @@ class Session:
         self._cuda.call("cuCtxSetCurrent", self._context)
 
     def stream(self) -> Any:
-        """A new queue of work."""
+        """New queue of work."""
         stream = self._cuda.call("cuStreamCreate", 0)
         self._given_back.callback(self._cuda.call, "cuStreamDestroy", stream)
         return stream
@@ -208,7 +208,7 @@ class Session:
         self._cuda.call("cuStreamSynchronize", stream or self._stream)
 
     def reader(self) -> "Reader":
-        """The reading kernel, compiled for this GPU, with as many threads as it can run at once."""
+        """Reading kernel, compiled for this GPU, with as many threads as it can run at once."""
         module = self._cuda.call("cuModuleLoadData", KERNEL.read_bytes() + b"\x00")
         self._given_back.callback(self._cuda.call, "cuModuleUnload", module)
         kernel = self._cuda.call("cuModuleGetFunction", module, KERNEL.stem.encode())

@@ -240,7 +240,7 @@ def _works(session: Session) -> list[tuple[Series, Queue]]:
 def _series(
     session: Session, name: str, note: str, blocks: Sequence[int], queue: Queue
 ) -> tuple[Series, Queue]:
-    """A rate at blocks of several sizes, the most important first [B]."""
+    """Rate at blocks of several sizes, the most important first [B]."""
     points = [(block, 1) for block in blocks]
     reader = partial(_reading, session, queue)
     words = f"{session.device.name}: {note}"
@@ -301,7 +301,7 @@ WATCHED = ("h2d_pinned", "device_read")
 def _under_load(
     session: Session, rate: Measurement, queue: Queue, block: int
 ) -> Iterator[Measurement]:
-    """A rate with the state of the GPU at that work, and the link of copies."""
+    """Rate with the state of the GPU at that work, and the link of copies."""
     for number in range(min(MOST_QUEUED, math.ceil(UNDER_LOAD * rate.value / block))):
         queue(number, block, None)
     state = detect.state(session.device.bus) or GpuState()

@@ -64,7 +64,7 @@ class PrintedRow:
 
     @lazy
     def expression(self) -> re.Pattern[str]:
-        """The pattern, which holds the number as its group."""
+        """Pattern, which holds the number as its group."""
         text = self.pattern.replace("<per second>", PER_SECOND).replace("<n>", NUMBER)
         return re.compile(text, re.IGNORECASE | re.MULTILINE)
 
@@ -415,7 +415,7 @@ def _derived(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _of_a_speed(text: str) -> Iterator[EngineRun]:
-    """The only speed of a text, which is that of generation where no word says that it is not."""
+    """Only speed of a text, which is that of generation where no word says that it is not."""
     speeds = SPEED_ALONE.findall(text)
     if len(speeds) == 1 and not OF_PROMPT.search(text):
         yield EngineRun(tool="a pasted line", model="", decode=_number(speeds[0]))

@@ -18,7 +18,7 @@ from advisor.probes.llama_cpp.result_files import EngineRun, read
 
 @dataclass(frozen=True, kw_only=True)
 class EngineProgram:
-    """A program that runs llama.cpp."""
+    """Program that runs llama.cpp."""
 
     name: str  # name in messages
     available: Callable[[], bool]  # whether it is installed
@@ -76,7 +76,7 @@ come first, and with it this package's modules."""
 
 
 def as_json(job: EngineJob) -> dict[str, Any]:
-    """A job as JSON for that process."""
+    """Job as JSON for that process."""
     return {**asdict(job), "path": str(job.path)}
 
 

@@ -110,7 +110,7 @@ def _line(number: int, line: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultTool:
-    """A row of data/diagnosis/result_tools.csv: a tool, and where its rows hold an `EngineRun`.
+    """Row of data/diagnosis/result_tools.csv: a tool, and where its rows hold an `EngineRun`.
 
     A figure is a path ("stats.input_tokens"), with its unit if that is not SI ("prompt_ms ms"), the
     quotient of two, or one of several ("a | b"); "!" where it must be above 0, "+" where it must be

@@ -120,7 +120,7 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
 
 
 def samples_with(model: Model) -> Sequence[Sample]:
-    """The user's model, a sample that tells the cost of its layers, and the model again."""
+    """User's model, a sample that tells the cost of its layers, and the model again."""
     given = Sample(role=OWN, kind=model.format, model=model, prompt=PROMPT)
     try:
         written = in_format(_NARROW, model.format)

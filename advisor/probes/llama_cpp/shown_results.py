@@ -49,7 +49,7 @@ WEIGHTS = (".gguf", ".safetensors")  # ends of files whose names say the model
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedPart:
-    """A row of data/diagnosis/printed_parts.csv: where a tool names the hardware that it ran on."""
+    """Row of data/diagnosis/printed_parts.csv: where a tool names the hardware that it ran on."""
 
     part: str  # "gpu" or "cpu"
     pattern: str  # pattern of its words, whose group is the name
@@ -123,7 +123,7 @@ def _of_json_lines(text: str) -> str | None:
 
 
 def _within(rows: list[str]) -> Iterator[str]:
-    """The first rows, as many as are shown whole."""
+    """First rows, as many as are shown whole."""
     left = LONGEST
     for row in rows:
         left -= len(row) + 2
@@ -132,7 +132,7 @@ def _within(rows: list[str]) -> Iterator[str]:
 
 
 def _pruned(value: Any, key: str = "") -> Any:
-    """A value without texts and lists that no reader takes."""
+    """Value without texts and lists that no reader takes."""
     if isinstance(value, dict):
         inner = {name: _pruned(held, name) for name, held in value.items()}
         return {name: held for name, held in inner.items() if held is not None}

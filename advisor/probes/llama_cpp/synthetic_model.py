@@ -72,13 +72,13 @@ class Synthetic:
 
 
 def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
-    """A synthetic model in a format of the catalogue, whose recipe mixes storage types."""
+    """Synthetic model in a format of the catalogue, whose recipe mixes storage types."""
     built = build(facts)
     return _synthetic(facts, built, Format.named(form).tensor_types(built), form)
 
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
-    """A synthetic model with all matrices in one storage type."""
+    """Synthetic model with all matrices in one storage type."""
     built = build(facts)
     types = StorageType.by_name()
     plain = types["F32"]

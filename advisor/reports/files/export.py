@@ -156,7 +156,7 @@ def _long_table(report: SavedReport) -> Iterator[Row]:
 
 
 def _rows_of(item: tuple[str, str, str], record: object, kind: str) -> Iterator[Row]:
-    """A row for each column of a kind of record."""
+    """Row for each column of a kind of record."""
     for column in columns(kind):
         value = column.value(record)
         unit = column.unit
@@ -186,7 +186,7 @@ def _sensitivity_rows(document: ReportDocument) -> Iterator[Row]:
 
 
 def _paid(usd: float | None, unit: str = "USD/month") -> tuple[float | None, str]:
-    """An amount in the currency of the report, with its unit."""
+    """Amount in the currency of the report, with its unit."""
     paid = shown_currency()
     in_unit = unit.replace(US_DOLLAR.code, paid.code, 1)
     return None if usd is None else usd / paid.usd, in_unit

@@ -54,7 +54,7 @@ class Box:
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """A line of text; `y` is its baseline."""
+    """Line of text; `y` is its baseline."""
 
     x: float
     y: float

@@ -138,7 +138,7 @@ class ContentRow(Base):
 
 
 class TagRow(Base):
-    """A tag of a report."""
+    """Tag of a report."""
 
     __tablename__ = "report_tags"
 

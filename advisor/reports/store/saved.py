@@ -14,7 +14,7 @@ from advisor.reports.from_advice import JudgedResult, MeasuredResult, judged
 
 @dataclass(frozen=True, kw_only=True)
 class ReportHead:
-    """A saved report without its contents."""
+    """Saved report without its contents."""
 
     id: int  # number in this store; never reused after deletion
     name: str  # name given by the author
@@ -66,7 +66,7 @@ class ReportEvent:
 
     @property
     def words(self) -> str:
-        """The event in words."""
+        """Event in words."""
         return EVENTS[self.what]
 
 

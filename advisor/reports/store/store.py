@@ -42,7 +42,7 @@ PAGE = 20  # reports of a page of the list
 
 @dataclass(frozen=True, kw_only=True)
 class ReportQuery:
-    """Conditions on reports, all of which must hold; omitted ones always hold."""
+    """Conditions on reports, which must all hold; an omitted one always holds."""
 
     # words that must occur in name, notes, tags, author, verdict or request, ignoring case
     words: str = ""

@@ -52,7 +52,7 @@ def default_context(machine: Machine) -> int:
 
 
 def served(model: Model, machine: Machine, work: Workload) -> Workload:
-    """Request with Ollama's micro-batch where none is set, which grows with the context where there
+    """Request with Ollama's micro-batch, unless one is set; it grows with the context where there
     is room.
     """
     if np.any(np.asarray(work.ubatch) != BATCH):

@@ -146,7 +146,7 @@ class TieredEngine:
         return replace(self, version=version)
 
     def read_unbuffered(self) -> "TieredEngine":
-        """Engine that is told to read the drive past the page cache."""
+        """Engine with the option to read the drive past the page cache."""
         return replace(self, drive=DIRECT)
 
     @staticmethod

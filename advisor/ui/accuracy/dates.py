@@ -61,7 +61,7 @@ class Renewer:
 
 @st.cache_resource(show_spinner=False)
 def renewer() -> Renewer:
-    """The starter, shared by all sessions."""
+    """Starter of renewals that all sessions share."""
     return Renewer()
 
 

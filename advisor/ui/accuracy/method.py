@@ -34,7 +34,9 @@ RANGES = (
 
 
 def constants_rows() -> Iterator[Sequence[str]]:
-    """A row for each constant: its most general value, and how many cases differ from it."""
+    """Row for each constant: its most general value, and the number of cases that differ from
+    it.
+    """
     for rows in Constants.fitted().rows.values():
         scopes = (row for row in rows if not row.is_factor)
         general = min(scopes, key=lambda row: (row.precision, -(row.rows or 0)))
@@ -147,7 +149,7 @@ TEXTS = {Route(row.route): row for row in read(DATA / "pages" / "routes.csv", Ro
 
 
 def speeds_of(machine: Machine) -> dict[str, Quantity]:
-    """Speeds of the parts that a machine has; of several GPUs the first one's."""
+    """Speeds of the parts of a machine; of several GPUs those of the first."""
     speeds = {RAM: machine.host.bandwidth}
     if machine.gpus:
         first = machine.gpus[0]

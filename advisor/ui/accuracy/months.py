@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, Callable[[ComparedScore], object]] = {
 
 
 def _was(row: ComparedScore, figure: Callable[[MonthScore], float]) -> str:
-    """A figure of the commit before, where it differs."""
+    """Figure of the commit before, where it differs."""
     if row.before is None:
         return "new"
     value = figure(row.before)
@@ -72,7 +72,7 @@ def alarm_notice() -> None:
 
 
 def section() -> None:
-    """Show what got worse by the last commit, and the scores of an engine."""
+    """Show the groups that the last commit made worse, and the scores of an engine."""
     before, after = last_two(kept_scores())
     if not after:
         say("No commit's scores are kept yet.")

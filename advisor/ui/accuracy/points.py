@@ -142,7 +142,7 @@ def keys(points: Iterable[AccuracyPoint]) -> Markup:
 
 
 def points() -> tuple[AccuracyPoint, ...]:
-    """A point for each result whose prediction has a range."""
+    """Point for each result whose prediction has a range."""
     try:
         store = own_store()
         if store is not None:

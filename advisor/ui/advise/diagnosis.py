@@ -37,7 +37,7 @@ HOW = (
 
 
 def body(answer: Answer) -> None:
-    """Fields for the measured speed, and the diagnosis of what they hold."""
+    """Show fields for the measured speed, and its diagnosis."""
     named = {
         f"{run.strategy.heading}, {run.runtime.name}{'' if run.fits else ' (does not fit)'}": run
         for run in measurable(answer.advice.estimates)

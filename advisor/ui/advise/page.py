@@ -228,7 +228,7 @@ def _before(answer: Answer) -> str:
 
 
 def verdict(words: VerdictText) -> Markup:
-    """The two lines, remarks, and what they are counted with."""
+    """Two lines of the verdict, its remarks, and the assumptions behind it."""
     first, colon, rest = words.gives.partition(":")
     if words.reserved:
         tone = "partly"

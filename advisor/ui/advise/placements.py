@@ -73,7 +73,7 @@ def name(answer: Answer, strategy: PlacementStrategy) -> str:
 
 
 def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = "") -> Markup:
-    """The fastest placement: what it was under the request before, and what bounds it."""
+    """Fastest placement: what it was under the request before, and what bounds it."""
     speed = decode_tps(best)
     users = float(best.work.users)
     if users > 1:

@@ -122,7 +122,7 @@ PROMISED = 0.5  # least speed that articles promise for a 70B model on a drive o
 
 
 def cards(answer: Answer) -> None:
-    """Show facts on placements that the cards above do not have, in the same order."""
+    """Show facts on placements that the cards above lack, in the order of the cards."""
     each = ((strategy, answer.advice.card(strategy)) for strategy in PlacementStrategy)
     told = (
         (placements.name(answer, strategy), joined(_details(answer, strategy, estimate)))
@@ -220,7 +220,7 @@ def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable
 
 
 def _faster_from_the_drive(answer: Answer, shown: Estimate) -> Iterable[str]:
-    """The fastest engine of all that reads from the drive, where it is another than the shown."""
+    """Fastest engine of all that reads from the drive, where it is another than the shown."""
     placed = answer.advice.placed(PlacementStrategy.NVME_OFFLOAD)
     fastest = max(usable(placed), key=decode_tps, default=shown)
     if fastest.runtime is shown.runtime or decode_tps(fastest) <= decode_tps(shown):

@@ -72,8 +72,8 @@ class Way:
 
 
 def ways(answer: Answer) -> list[Way]:
-    """The ways that help, in their order, two free ones at most, a setting that is decided for
-    first; the bigger GPU is always among them.
+    """Ways that help, in their order: a decided setting first, two free ones at most, and always
+    the bigger GPU.
     """
     able = [_another_model(answer), _free_setting(answer), _another_engine(answer)]
     thoughtless = _thinking_beside(answer)
@@ -134,7 +134,7 @@ def _level(answer: Answer) -> Judgement:
 
 
 def _another_model(answer: Answer) -> Way | None:
-    """A model that is rated as well and faster here."""
+    """Model that is rated as well and faster here."""
     row = answer.advice.another_model
     told = ""
     if row is None:
@@ -233,7 +233,7 @@ def _is_with(stopped: Option, edit: Edited | None) -> bool:
 
 
 def _for_all(edit: Edited, nouns: Nouns) -> Way:
-    """The free setting with which every user of a team is served."""
+    """Free setting with which every user of a team is served."""
     changes: dict[str, Any] = {"runtime": edit.speed.runtime}
     if "work" in edit.changes:
         changes |= _differing("work", edit.changes["work"], nouns)
@@ -267,7 +267,7 @@ def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
 
 
 def _another_engine(answer: Answer) -> Way | None:
-    """An engine with experts in tiers that writes notably faster, with what it asks."""
+    """Engine with experts in tiers that writes notably faster, with what it asks."""
     advice = answer.advice
     edit = next((each for each in advice.what_ifs if each.words.startswith(SAME_MODEL)), None)
     if edit is None or edit.speed.decode < YOUNG * advice.options[0].decode:
@@ -327,7 +327,7 @@ def _differing(name: str, value: Workload | Settings, nouns: Nouns) -> dict[str,
 
 
 def _smaller_format(answer: Answer) -> Way | None:
-    """The format that loses least and is notably faster, or keeps up with reading."""
+    """Format that loses least and is notably faster, or keeps up with reading."""
     reading = answer.nouns.money.reading_tps
     level = _level(answer)
     if level.enough:
@@ -352,7 +352,7 @@ def _smaller_format(answer: Answer) -> Way | None:
 
 
 def _bigger(answer: Answer) -> Way:
-    """The purchase in question, and when it pays."""
+    """Purchase in question, and when it pays."""
     option = purchase(answer)
     if answer.nouns.machine.gpus:
         new = "A bigger GPU"

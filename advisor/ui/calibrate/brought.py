@@ -41,7 +41,7 @@ COLUMNS: Mapping[str, Callable[[BroughtRun], object]] = {
 
 
 def section() -> None:
-    """A box for a result, and the kept ones."""
+    """Show a box for a result, and the results that were kept."""
     say(HOW)
     with st.form(PLACE, border=False):
         st.file_uploader("A tool's result", type=list(READ), key=FILE)

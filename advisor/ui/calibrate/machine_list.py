@@ -49,7 +49,7 @@ def title(name: str) -> str:
 
 
 def section() -> None:
-    """Machines with what can be done with them."""
+    """Show the machines, with buttons for each."""
     outcome.show(LIST)
     for name in (THIS, *imported_names.names()):
         _row(name)
@@ -146,7 +146,7 @@ def link(name: str) -> str:
 
 
 def bring() -> None:
-    """Command for another computer, and a box for its result."""
+    """Show the command for another computer, and a box for its result."""
     if audience.is_public():
         say("Machines are neither taken in nor changed here.")
         return

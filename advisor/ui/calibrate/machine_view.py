@@ -49,7 +49,7 @@ RATE = "B/s"
 
 
 def choose() -> str:
-    """Chosen machine, of the address; this one if there is no other."""
+    """Machine that the address names; this one where it names none."""
     names = (THIS, *imported_names.names())
     chosen = st.query_params.get(machine_list.MEASURED, THIS)
     if chosen not in names:
@@ -86,7 +86,7 @@ POLITE = (
 
 
 def view(name: str) -> None:
-    """A machine, where the server's own and those measured for it are shown."""
+    """Show a machine, where visitors may see it."""
     if permitted().here:
         _shown(name)
     else:

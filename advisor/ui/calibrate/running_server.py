@@ -42,7 +42,7 @@ class RunningServer:
 
 
 def section() -> None:
-    """Address and model, then what was seen, anew every few seconds."""
+    """Show fields for address and model, then the server's figures, renewed every few seconds."""
     where, what, button = st.columns([3, 3, 2], vertical_alignment="bottom")
     where.text_input("Address of the server", value="http://localhost:8080", key=ADDRESS)
     what.text_input("Its model", value=current.present().model, key=MODEL)

@@ -326,7 +326,7 @@ def _in_tiers(answer: Findings, kind: OfferKind) -> str:
 
 
 def _in_engine(hit: Hit) -> str:
-    """An engine's speed and what it asks."""
+    """Engine's speed and what it asks."""
     speed = f"{number(hit.decode)} tokens a second"
     asks = hit.price.note.removeprefix("free, ")
     if hit.kind is OptionKind.CHANGE:
@@ -403,7 +403,7 @@ def _safe() -> str:
 
 
 def _budgeted() -> Markup:
-    """The safe choice, then best buy, cheapest and fastest within the budget, by the rules of
+    """Safe choice, then best buy, cheapest and fastest within the budget, by the rules of
     Advise; empty where Advise has no answer, or nothing is owned.
     """
     with suppress(AdvisorError):

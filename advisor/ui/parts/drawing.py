@@ -118,7 +118,7 @@ def plane(
     height: int = 270,
     x_sign: str = "",
 ) -> Markup:
-    """The axes with the picture, points and words between them, of a height [pixels]."""
+    """Axes with the picture, points and words between them, of a height [pixels]."""
     row = Markup("<u style='bottom:{:.2f}%'><b>{}</b></u>")
     column = Markup("<s style='left:{:.2f}%'><b>{}</b></s>")
     rows = joined(row.format(up.place(tick), tick_words(tick)) for tick in up.ticks())

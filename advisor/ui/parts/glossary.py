@@ -11,7 +11,7 @@ from advisor.catalog.csv_tables import DATA, read
 
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
-    """A row of data/pages/glossary.csv."""
+    """Row of data/pages/glossary.csv."""
 
     term: str  # spelled as on the pages and in the catalogue
     meaning: str  # in a sentence or two

@@ -45,7 +45,7 @@ def head(title: str, *badges: str) -> Markup:
 
 
 def plain_words(text: str) -> str:
-    """A message for people who see a page: no options, file paths and quotes of a program."""
+    """Message for people who see a page, without options, file paths and quotes of a program."""
     text = re.sub(r"\s*\([^()]*(?<!\w)--[a-z][^()]*\)", "", text)
     text = re.sub(r"\s*\(-[a-z]+\)", "", text)
     text = re.sub(r" as --own-(?:price|rent) \S+", " under More settings, Money", text)

@@ -17,7 +17,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class TableColumn:
-    """A column of a sortable table, a row of data/pages/columns.csv."""
+    """Column of a sortable table, a row of data/pages/columns.csv."""
 
     page: str  # page that has it; empty for several
     heading: str  # its heading

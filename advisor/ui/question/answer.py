@@ -32,11 +32,15 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> Answer:
-    """Answer to a request, anew after a measurement; raises AdvisorError where there is none."""
+    """Answer to a request, computed again after a measurement; raises AdvisorError where there is
+    none.
+    """
     return advise.answer(request.nouns(picked.in_format(request.format)))
 
 
 def current_answer(**changed: Any) -> Answer:
-    """Answer to the visitor's request, or to the same with inputs changed; raises as `answer`."""
+    """Answer to the visitor's request, or to that request with some inputs changed; raises as
+    `answer`.
+    """
     request = replace(current.present(), **changed)
     return answer(request, pick(request.model, request.machine), calibrated_at())

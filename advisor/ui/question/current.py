@@ -73,7 +73,7 @@ class Visit:
 
 
 def visit() -> Visit:
-    """The visit of this run."""
+    """Visit of this run."""
     kept: Visit = st.session_state.setdefault(_VISIT, Visit())
     return kept
 
@@ -122,7 +122,7 @@ def _inputs() -> dict[str, str]:
 
 
 def present() -> Request:
-    """The request of this run."""
+    """Request of this run."""
     request: Request = st.session_state[_REQUEST]
     return request
 
@@ -194,7 +194,7 @@ def parameters(request: Request) -> dict[str, str]:
 
 
 def link(request: Request, page: str = "") -> str:
-    """Address that reopens a request, on Advise or on the page of an address."""
+    """Address that reopens a request, on Advise or on another page."""
     return address(f"{base()}{page}", parameters(request))
 
 

@@ -283,7 +283,7 @@ def _of_the_list(text: str) -> str:
 
 
 def _take_currency(name: str, text: str) -> None:
-    """A currency and its exchange rate, which are taken together."""
+    """Currency and its exchange rate, which are taken together."""
     state = st.session_state
     request = current.present()
     if name == "currency":
@@ -314,7 +314,7 @@ def _take_currency(name: str, text: str) -> None:
 def several(
     names: Sequence[str], columns: int = 2, assumed: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Show inputs side by side, with the values that are taken for open ones, by name."""
+    """Show inputs side by side; `assumed` has the values of open ones by name."""
     for start in range(0, len(names), columns):
         group = names[start : start + columns]
         for column, name in zip(st.columns(columns, gap="small"), group, strict=False):

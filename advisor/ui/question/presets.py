@@ -24,7 +24,7 @@ SERVER = "The server"
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A row of data/pages/presets.csv."""
+    """Row of data/pages/presets.csv."""
 
     group: str  # "machine" or "use"
     name: str  # words on its pill

@@ -29,7 +29,7 @@ MACHINE = "Your machine"
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsGroup:
-    """A row of data/pages/settings.csv."""
+    """Row of data/pages/settings.csv."""
 
     group: str  # words on its pill
     inputs: str  # names of its inputs, in their order
@@ -157,7 +157,7 @@ def open_at(group: str) -> None:
 
 
 def _understood() -> Machine | None:
-    """The machine as it was understood; None where it was not."""
+    """Machine as it was understood; None where it was not."""
     with suppress(AdvisorError):
         return current.present().nouns().machine
     return None

@@ -56,7 +56,7 @@ def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
 
 @st.cache_resource(show_spinner=False)
 def prober() -> probe_job.Prober:
-    """The server's prober."""
+    """Prober of the server."""
     return probe_job.Prober()
 
 

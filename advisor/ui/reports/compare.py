@@ -29,7 +29,7 @@ LETTERS = "ABCDEF"  # letters of the reports that stand side by side
 
 
 def panel(reports: Sequence[SavedReport]) -> None:
-    """Button and today's answers, under their letters where there are several."""
+    """Show a button, and the answers of today under the letters of their reports."""
     several = len(reports) > 1
     which = "all " if several else ""
     with st.expander("Compare with today", key="compare_today"):

@@ -134,7 +134,7 @@ def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
 
 
 def _told(head: ReportHead) -> Markup:
-    """A report in three lines: name, verdict, and what it is of."""
+    """Report in three lines: name, verdict, and what it is of."""
     by = f"{head.author}, " if head.author else ""
     when = formatting.moment(head.created_at.isoformat())
     what = ", ".join(part for part in (head.model, head.gpu) if part)

@@ -177,7 +177,7 @@ YOURS = "Notes and measurements"
 
 
 def view(report: SavedReport, store: ReportStore | None = None) -> None:
-    """A report as it was saved; with its store, what its owner can do with it."""
+    """Show a report as it was saved; with its store, also the buttons of its owner."""
     if store is not None:
         back_button()
         outcome.show(PLACE)
@@ -212,7 +212,7 @@ def _decided(decision: content.DecisionWords | None) -> Markup:
 
 
 def _frozen(report: SavedReport) -> None:
-    """The answer as Advise showed it: verdict, placements, what was measured, who made it."""
+    """Answer as Advise showed it: verdict, placements, what was measured, who made it."""
     show_money_in(report.document.shown_in)
     page = content.front_page(report)
     if page.title:

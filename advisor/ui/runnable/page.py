@@ -337,7 +337,7 @@ def _rated(row: Runnable) -> str | Markup:
 
 
 def _with(nouns: Nouns, row: Runnable) -> Request:
-    """The request with a model in its best format here."""
+    """Request with a model in its best format here."""
     if row.model.format in listed("format"):
         form = row.model.format
     else:

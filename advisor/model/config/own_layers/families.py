@@ -232,7 +232,7 @@ def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object
 
 
 def _written_out(block: object) -> Mapping[str, object]:
-    """A pair of heads in a group and `ffn_mult`, null where a layer has none, as a block_config."""
+    """Pair of heads in a group and `ffn_mult`, null where a layer has none, as a block_config."""
     heads, multiple = block if isinstance(block, list | tuple) and len(block) == 2 else (None, 1)
     return {
         "attention": {"n_heads_in_group": heads, "no_op": heads is None},
@@ -381,7 +381,7 @@ def _attending(config: Config, facts: ArchitectureSpec, key: str) -> list[bool]:
 
 
 def _pooled_index(facts: ArchitectureSpec, layer: int, pooled: int) -> Mixing:
-    """The index key of each run of tokens, pooled by a gate, in place of one per token."""
+    """Index key of each run of tokens, pooled by a gate, in place of one per token."""
     mixing = attention(facts, layer)
     dim = facts.index_dim
     spared = dim - dim // pooled
@@ -413,7 +413,7 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
 
 
 def _block_index(config: Config, mixing: Mixing, facts: ArchitectureSpec, layer: int) -> Mixing:
-    """An index of blocks of tokens, where the model has one."""
+    """Index of blocks of tokens, where the model has one."""
     dim = config.whole("indexer_head_dim")
     ratio = config.whole("indexer_compress_ratio")
     if not dim:
@@ -465,7 +465,7 @@ def _ngram_reader(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[
 
 
 def _ngram_table(config: Config) -> tuple[Tensor, ...]:
-    """The n-gram table of a layer that reads one, held as an embedding."""
+    """N-gram table of a layer that reads one, held as an embedding."""
     heads = (config.required("ngram_size") - 1) * config.required("heads_per_ngram")
     width = config.whole("ple_embed_dim") or config.required("hidden_size")
     rows = config.required("ngram_vocab_size_base") * heads

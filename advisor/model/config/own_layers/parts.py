@@ -134,7 +134,7 @@ def _gate(role: str, hidden: int, sizes: DeltaSizes, *, full: bool) -> dict[str,
 
 
 def short_convolution(facts: ArchitectureSpec, layer: int, taps: int) -> Mixing:
-    """A gated short convolution (LFM2) [1]: hidden x 3 hidden in, hidden x hidden out."""
+    """Gated short convolution (LFM2) [1]: hidden x 3 hidden in, hidden x hidden out."""
     hidden = facts.hidden
     weights = {
         "shortconv.in_proj": (hidden, 3 * hidden),
@@ -383,7 +383,7 @@ def _index_values(config: Config) -> int:
 def _shared_cache(
     config: Config, facts: ArchitectureSpec, ratio: int, *, source: bool
 ) -> LayerCache:
-    """The window of every layer; entries and index keys in those that compress alone."""
+    """Window of every layer; entries and index keys in those that compress alone."""
     window = config.required("sliding_window") * facts.head_dim // LayerCache.HALF_OF_A_STATE
     if not source:
         return LayerCache(state_values=window)
