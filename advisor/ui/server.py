@@ -77,7 +77,8 @@ class EarlyPage:
             fields = dict(scope["headers"])
         else:
             fields = {}
-        if b"text/html" not in fields.get(b"accept", b"") or scope["method"] != "GET":
+        agent = fields.get(b"user-agent", b"").decode("latin-1")
+        if scope["method"] != "GET" or not _wants_a_page(fields, scope["path"], agent):
             whole = fields and scope["method"] == "GET" and not fields.keys() & PARTLY
             if whole:
                 script = _needed().get(scope["path"])
@@ -99,10 +100,20 @@ class EarlyPage:
             answer = FIRST.get(this_machine.calibrated_at(), b"")
         else:
             answer = b""
-        agent = fields.get(b"user-agent", b"").decode("latin-1")
         titled = await preview.of_link(scope) if preview.reads_only(agent) else preview.general()
         for message in _dressed(held, answer, titled):
             await send(message)
+
+
+def _wants_a_page(fields: Mapping[bytes, bytes], path: str, agent: str) -> bool:
+    """Whether a request is for a page: that of a browser says so; one of a program that draws
+    previews may take anything, as Facebook's, or name nothing.
+    """
+    accepted = fields.get(b"accept", b"")
+    if b"text/html" in accepted:
+        return True
+    any_kind = not accepted or b"*/*" in accepted
+    return any_kind and "." not in path and "/_stcore" not in path and preview.reads_only(agent)
 
 
 @cache

@@ -57,6 +57,16 @@ def test_a_program_that_draws_previews_reads_the_answer(client, agent):
     assert named["twitter:card"] == "summary_large_image"
 
 
+@pytest.mark.parametrize("accepted", ["*/*", "", "text/*;q=0.5, */*;q=0.1"])
+def test_a_program_that_takes_any_kind_of_answer_reads_the_head_too(client, accepted):
+    fields = {"accept": accepted, "user-agent": BOTS[1], "range": "bytes=0-524287"}
+    answer = client.get(LINK, headers=fields)
+    assert answer.status_code == 200
+    assert "og:image" in answer.text
+    picture = client.get(f"/{preview.PICTURE}{LINK[1:]}", headers=fields)
+    assert picture.headers["content-type"] == "image/png"
+
+
 def test_the_picture_is_fetched_without_a_session(client):
     _, named = head(client, LINK, BOTS[0])
     address = named["og:image"]
