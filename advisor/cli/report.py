@@ -116,9 +116,16 @@ def annotate(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Run `report export`."""
-    content = FORMS[args.format].make(open_store().load(args.id))
+    form = args.format or _form_of(str(args.output or ""))
+    content = FORMS[form].make(open_store().load(args.id))
     with output(args.output, "wb") as file:
         file.write(content)
+
+
+def _form_of(file: str) -> str:
+    """Kind of file by the end of its name, the longest first; HTML for other names."""
+    ends = sorted(FORMS, key=len, reverse=True)
+    return next((form for form in ends if file.casefold().endswith(f".{form}")), "html")
 
 
 def import_report(args: argparse.Namespace) -> None:

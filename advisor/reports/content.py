@@ -339,11 +339,13 @@ def sections(document: ReportDocument) -> tuple[ReportSection, ...]:
 
 
 def _sections(document: ReportDocument) -> Iterator[ReportSection]:
-    shown = shown_cards(document)
-    others = [card for card in document.placements if card not in shown]
+    ready = [card for card in shown_cards(document) if card.fits and card.command]
+    best = max(ready, key=lambda card: card.decode_tps or 0.0, default=None)
+    others = [card for card in document.placements if card is not best]
     whole = ("The same comparison on the command line", document.command)
     yield ReportSection(
-        title="Commands", commands=(*_commands(shown), *([whole] if document.command else []))
+        title="Commands",
+        commands=(*_commands([best] if best else []), *([whole] if document.command else [])),
     )
     every = tuple(_charts(document))
     told = (_in_table(chart, ("Placement", "Total", "Parts")) for chart in every)
@@ -437,7 +439,7 @@ def _charts(document: ReportDocument) -> Iterator[BarChart | LineChart]:
         yield charts.costs(curves)
 
 
-def _commands(cards: tuple[PlacementCard, ...] | list[PlacementCard]) -> Iterator[tuple[str, str]]:
+def _commands(cards: Iterable[PlacementCard]) -> Iterator[tuple[str, str]]:
     for card in cards:
         if card.fits and card.command:
             yield f"{card.runtime}, {PLACEMENTS[card.placement]}", card.command

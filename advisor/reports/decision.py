@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from advisor import formatting
 from advisor.advice.advise import Answer
 from advisor.advice.brief import Brief, BriefWay, brief
+from advisor.advice.situation import STOPS_THINKING
+from advisor.advice.table.choice import is_bought
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.phrases import plain
+from advisor.advice.words.remarks import WITHOUT_THINKING
 from advisor.advice.words.verdict import Advice
 from advisor.formatting import model_words, money
+from advisor.machine.in_words import parts
 from advisor.reports.document import DecisionRow, WayRow
 from advisor.units import number
 
@@ -26,6 +30,7 @@ DONE = {
     OptionKind.KEEP: "Keep {}.",
 }
 """What is recommended, by the kind of option."""
+NOT_ENOUGH = "If {} is not enough"
 WAYS = {"free": "Free", "buy": "Buy", "rent": "Rent", "api": "API"}
 
 
@@ -39,7 +44,7 @@ def decision(answer: Answer) -> DecisionRow:
         recommendation=_recommended(advice, short),
         cost=money(bought.upfront) if bought is not None and bought.upfront else NO_COST,
         decided_by=_decided_by(answer),
-        because=" ".join(_because(advice, short)),
+        because=" ".join(_because(answer, short)),
         changes_if=" ".join(_changes(advice, short)),
         risk=" ".join(_risk(advice, short)),
         next_step=_next_step(advice, short),
@@ -99,9 +104,11 @@ def _decided_by(answer: Answer) -> str:
     return next((named[name] for name in names if name in named), named[REPLIES])
 
 
-def _because(advice: Advice, short: Brief) -> Iterator[str]:
-    """Sentences of reasons: what it gives now, then why the purchase, or why none."""
-    yield advice.summary.gives
+def _because(answer: Answer, short: Brief) -> Iterator[str]:
+    """Sentences of reasons: what the present machine gives, then why the purchase, or why none."""
+    advice = answer.advice
+    gives = advice.summary.gives
+    yield gives if answer.nouns.request.nowhere else f"{parts(answer.nouns.machine)}: {gives}"
     safe = advice.choice.safe
     if _free(advice, short) is not None:
         yield advice.summary.way
@@ -119,9 +126,10 @@ def _because(advice: Advice, short: Brief) -> Iterator[str]:
 def _changes(advice: Advice, short: Brief) -> Iterator[str]:
     """Changes that would make another decision of it."""
     free = _free(advice, short)
-    if free is not None:
-        yield from _bought_where_it_does_not_do(free, advice, short)
-    yield advice.what_changes or _otherwise(advice)
+    bought = [] if free is None else [*_bought_where_it_does_not_do(free, advice, short)]
+    yield from bought
+    if advice.what_changes or not bought:
+        yield advice.what_changes or _otherwise(advice)
 
 
 def _bought_where_it_does_not_do(free: BriefWay, advice: Advice, short: Brief) -> Iterator[str]:
@@ -132,12 +140,12 @@ def _bought_where_it_does_not_do(free: BriefWay, advice: Advice, short: Brief) -
     if safe is not None and plain(safe.name) != free.name:
         speed = f", {number(safe.speed.decode)} tokens/s" if safe.speed is not None else ""
         price = money(safe.upfront or 0.0)
-        yield f"Where {free.name} does not do, {plain(safe.name)} for {price}{speed}."
+        yield f"{NOT_ENOUGH.format(free.name)}: {plain(safe.name)} for {price}{speed}."
         return
     buy = next((way for way in short.ways if way.kind == "buy"), None)
     if buy is not None and buy.upfront and buy.decode:
         speed = f"{number(buy.decode)} tokens/s"
-        yield f"Where {free.name} does not do, {buy.name} for {money(buy.upfront)}, {speed}."
+        yield f"{NOT_ENOUGH.format(free.name)}: {buy.name} for {money(buy.upfront)}, {speed}."
 
 
 def _otherwise(advice: Advice) -> str:
@@ -151,11 +159,16 @@ def _otherwise(advice: Advice) -> str:
 
 
 def _risk(advice: Advice, short: Brief) -> Iterator[str]:
-    """Sentences of risks: range of the speed, age of the price."""
+    """Sentences of risks: what a free step loses, range of the speed, age of the price."""
+    free = _free(advice, short)
+    if free is not None and STOPS_THINKING in free.name:
+        yield WITHOUT_THINKING
     if short.low is not None and short.high is not None:
         ends = f"{number(short.low)} to {number(short.high)}"
         yield f"The speed is predicted: {ends} tokens/s, 4 times in 5."
-    option = advice.choice.safe or advice.in_question
+    option = advice.choice.safe
+    if option is None or not is_bought(option):
+        option = advice.in_question
     if option is not None and option.price.date:
         old = ", older than 90 days: ask again" if option.stale else ""
         yield f"The price of {plain(option.name)} is of {option.price.date}{old}."
@@ -166,7 +179,8 @@ def _next_step(advice: Advice, short: Brief) -> str:
     safe = advice.choice.safe
     if free is not None and free.decode:
         how = f": {free.command}" if free.command else ""
-        return f"Try {free.name} first, free, {number(free.decode)} tokens/s{how}"
+        told = free.note or f"{number(free.decode)} tokens/s"
+        return f"Try {free.name} first, free, {told}{how}{'' if how else '.'}"
     if safe is not None:
         return f"Ask for today's price of {_goods(safe)}."
     return "None. Look again when the model, the answers a day or the prices change."

@@ -564,6 +564,9 @@ class TestReport:
         path = tmp_path / f"report.{form}"
         assert run("report", "export", number, "--format", form, "-o", path)[:2] == (0, "")
         assert path.read_bytes().decode() == out
+        path.unlink()
+        assert run("report", "export", number, "-o", path)[:2] == (0, "")  # by the file's name
+        assert path.read_bytes().decode() == out
 
     def test_an_export_can_be_imported(self, run, answers, number, tmp_path) -> None:
         path = tmp_path / "report.json"

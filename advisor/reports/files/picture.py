@@ -15,7 +15,6 @@ from typing import Any
 from markupsafe import Markup
 
 from advisor.reports.card import BAD, GOOD, PARTLY, Card
-from advisor.request.texts import DEFAULTS_OF
 from advisor.units import number
 
 WIDTH = 1200
@@ -77,9 +76,7 @@ def marks(card: Card) -> Iterator[Mark]:
     yield from _speed(card)
     for place, line in enumerate(wrapped(card.way, 26, 3)):
         yield Words(x=LEFT, y=486 + 35 * place, text=line, size=26, colour=INK)
-    yield Words(
-        x=LEFT, y=600, text=f"Offload Advisor, {DEFAULTS_OF}", size=24, colour=SOFT, weight=BOLD
-    )
+    yield Words(x=LEFT, y=600, text="Offload Advisor", size=24, colour=SOFT, weight=BOLD)
     yield Words(x=WIDTH - LEFT, y=600, text=card.runs, size=24, colour=SOFT, right=True)
 
 
