@@ -116,6 +116,7 @@ def advise(
         ownership=as_rented(ownership or Ownership(form=here.form), here),
         today=today or datetime.now(UTC).date(),
         condition=wants.condition,
+        unread=session is not None,
     )
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
@@ -485,6 +486,7 @@ def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = 
         ownership=as_rented(ownership, machine),
         today=datetime.now(UTC).date(),
         condition=nouns.wants.condition,
+        unread=nouns.session is not None,
     )
 
 

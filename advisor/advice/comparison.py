@@ -115,7 +115,7 @@ class Comparison:
     def _rival(self) -> Option | None:
         """Purchase that would do as well as to buy nothing; None without one."""
         rival = self.decision.rival
-        if rival is None or not choices.is_bought(rival):
+        if rival is None or not choices.is_bought(rival) or not self.decision.keeps:
             return None
         named = (rival.kind, rival.name)
         return next((each for each in self.case.options if (each.kind, each.name) == named), None)

@@ -6,7 +6,7 @@ rented or called, and other models that run here.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from advisor.advice.table.choice import (
     RENT_FIRST,
     RENT_LESS,
     Choice,
+    hardly_dearer,
     is_bought,
     reads_along,
     reads_drive,
@@ -47,6 +48,9 @@ from advisor.machine.machine import Gpu
 from advisor.request.wants import Texts
 from advisor.units import number
 
+CHEAPER = 0.75
+"""Share of a price from which down an odd purchase is named beside the one that is decided for, and
+one that serves a team at its mean load is decided for; assumed."""
 AT_EASE = 2.0  # multiple of reading speed from which a model writes at ease
 
 
@@ -183,17 +187,35 @@ def _served_by_setting(case: Situation) -> Option | None:
 def _served(case: Situation) -> Option | None:
     """Cheapest way to serve every user of a team at once, where this machine does not.
 
-    It is one of fleets, of purchases for this machine, and of APIs where texts may leave; of nearly
-    as cheap ways, the one with the fewest machines.
+    It is one of fleets, of purchases for this machine, and of APIs where texts may leave. Where
+    nobody states a speed or wait, a purchase that serves all at the mean load is enough if it costs
+    notably less.
     """
     if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
         return None
     if case.fleets is None:
         return _cheapest_met(case)
-    able = [*case.allowed_apis[:1], *case.within, *case.fleets]
-    least = min(map(_usd_a_month, able), default=0.0)
-    near = [option for option in able if _usd_a_month(option) <= FELT * least]
-    return min(near, key=lambda each: (each.machines, _usd_a_month(each)), default=None)
+    whole = for_all_at_once(case)
+    nearly = _simplest(case.nearly)
+    if whole is None or nearly is None:
+        return whole or nearly
+    return nearly if _usd_a_month(nearly) <= CHEAPER * _usd_a_month(whole) else whole
+
+
+def for_all_at_once(case: Situation) -> Option | None:
+    """Cheapest way to serve every user of a team even where all ask at the same time; None without
+    one.
+    """
+    return _simplest([*case.allowed_apis[:1], *case.within, *(case.fleets or ())])
+
+
+def _simplest(able: Sequence[Option]) -> Option | None:
+    """Of the cheapest way and of hardly dearer ones that with the fewest machines, then cards."""
+    cheapest = min(able, key=_usd_a_month, default=None)
+    if cheapest is None:
+        return None
+    near = [option for option in able if hardly_dearer(option, cheapest)]
+    return min(near, key=lambda each: (each.machines, max(len(each.bought), 1), _usd_a_month(each)))
 
 
 def _kept_for_agents(case: Situation) -> Option | None:
@@ -237,11 +259,12 @@ def _thoughtless(case: Situation) -> Option | None:
 def _hours_saved(case: Situation) -> Option | None:
     """Purchase that saves hours of waiting in a month, compared with every free setting.
 
-    It must save half an hour a day where no wait is felt now and no budget is stated. For a model
+    It must save half an hour a day where no wait is felt now and no budget is stated; the turns of
+    an agent are waited for however fast it writes. For a model
     that memory does not hold, it is the RAM that holds it, or, with a stated budget, a cheaper
     purchase that does.
     """
-    waits = not serves(case.best_kept, case.pace)
+    waits = case.kept.use.unread or not serves(case.best_kept, case.pace)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
     safe = case.choice.safe
     if safe is not None and case.holds_nothing:
@@ -290,8 +313,8 @@ def _as_good_model(case: Situation, hours: float) -> bool:
     """Whether an equally rated model is free here and leaves little waiting to save, at most some
     `hours` a month.
 
-    One that writes faster than one reads always counts; one that writes at ease may leave half an
-    hour a day.
+    One that writes faster than one reads always counts, where somebody reads; one that writes at
+    ease may leave half an hour a day.
 
     Who states a budget asks what it buys: another model is named beside it.
     """
@@ -299,7 +322,7 @@ def _as_good_model(case: Situation, hours: float) -> bool:
     if row is None or case.demand.wants.max_usd or _weaker(case):
         return False
     both = row.standing_beside(case.model) is Standing.BOTH
-    if row.speed.decode >= FASTER * case.pace:
+    if row.speed.decode >= FASTER * case.pace and not case.kept.use.unread:
         return True
     at_ease = row.speed.decode >= AT_EASE * case.pace
     most = max(hours, HALF_AN_HOUR_A_DAY) if at_ease else hours
@@ -318,6 +341,32 @@ def _free(case: Situation) -> Option | None:
     if step is not None and reads_along(step, case.pace) and case.demand.met_by(step):
         return step
     return None
+
+
+def _reaching(case: Situation) -> Option | None:
+    """Purchase with the speed that one person asks for, whatever the waiting is worth.
+
+    It is the best one by price and waiting; one that is dear needs a stated budget. None where a
+    free setting is as fast, or where another model is free and nobody states a budget.
+    """
+    wanted = case.demand.wants.user_tps
+    budget = case.demand.wants.max_usd
+    if wanted is None or case.demand.crowd is not Crowd.PEOPLE:
+        return None
+    if case.best_kept.decode >= wanted or (budget is None and case.another is not None):
+        return None
+    able = [
+        option
+        for option in case.options[1:]
+        if is_bought(option)
+        and option.dated
+        and not option.odd
+        and option.keeps_up
+        and option.decode >= wanted
+        and (budget is not None or option.paid_first <= RENT_FIRST)
+    ]
+    sure = [option for option in able if option.decode >= FELT * wanted]
+    return _or_api(case, sensible(sure or able))
 
 
 def _called(case: Situation) -> Option | None:
@@ -357,7 +406,13 @@ def _bought(case: Situation) -> Option | None:
 
 
 def _any_step(case: Situation) -> Option | None:
-    """Free setting that is faster, though it does not serve."""
+    """Free setting that is faster, though it does not serve.
+
+    Who states a budget gets what it buys, where that pays.
+    """
+    safe = case.choice.safe
+    if case.demand.wants.max_usd is not None and safe is not None and is_bought(safe):
+        return None
     return case.step or case.choice.free
 
 
@@ -366,6 +421,8 @@ SWITCH_OFF = "switch off"
 """Rules by which everything stays, whatever could be bought."""
 UNDONE_SETTING = "setting undone"
 """Rule by which a stated setting is left to the engine."""
+ASKED_SPEED = "asked speed"
+"""Rule by which a purchase has the speed that one person asks for."""
 RULES = (
     Rule("refused", lambda case: bool(case.instead) or None),
     Rule("in place of rent", _in_place_of_rent),
@@ -380,6 +437,7 @@ RULES = (
     Rule("hours saved", _hours_saved),
     Rule("stop thinking", _thoughtless),
     Rule("free setting", _free),
+    Rule(ASKED_SPEED, _reaching),
     Rule("API", _called),
     Rule("another model", _model),
     Rule("nearest model", lambda case: case.closest),
@@ -398,6 +456,7 @@ OF_DEMAND = (
     "finishes",
     "served by a setting",
     "serves all",
+    ASKED_SPEED,
 )
 """Rules that decide by the work that is asked for, whatever a purchase would pay."""
 
@@ -427,29 +486,45 @@ OF_PURCHASES = (UNDONE_SETTING, "hours saved", "free setting", "slower setting",
 
 
 def rival_of(case: Situation, decision: Decision) -> Option | None:
-    """Option that a small change of the inputs would recommend: a purchase, or the present machine.
+    """Option that a small change of the inputs would recommend: a purchase, an API, or what is
+    kept.
 
     The change is the speed of the present machine, within the error of predictions, or its use.
     None where the decision stays.
     """
     if decision.rule not in OF_PURCHASES or not case.judged or case.kept.speed is None:
         return None
-    if decision.option is not None and decision.option.kind is OptionKind.API:
-        return None
-    bought = decision.option is not None and is_bought(decision.option)
+    decided = decision.option
+    if decided is not None and decided.kind is OptionKind.API:
+        return _as_cheap(decided, filter(is_bought, filter(None, [case.choice.safe])))
+    bought = decided is not None and is_bought(decided)
     factor = FELT if bought else 1.0 / FELT
     kept = _scaled(case.judged[0], factor)
     step = None if case.step is None else _scaled(case.step, factor)
     rows = [
         replace(judged, kept=kept)
         for option, judged in zip(case.options[1:], case.judged[1:], strict=False)
-        if (option is decision.option if bought else is_bought(judged) and not judged.odd)
+        if (option is decided if bought else is_bought(judged) and not judged.odd)
     ]
     replies = kept.use.money.replies_per_day / factor
     able = worth_buying([kept, *rows], case.pace, replies, step)
-    if bought:
-        return None if able else case.kept
-    return sensible(able)
+    if decided is not None and bought:
+        return _as_cheap(decided, case.allowed_apis) if able else case.kept
+    best = sensible(able)
+    if best is None:
+        return None
+    same = (each for each in case.options if (each.kind, each.name) == (best.kind, best.name))
+    return next(same, best)
+
+
+def _as_cheap(decided: Option, others: Iterable[Option]) -> Option | None:
+    """Cheapest of some options that cost hardly more than the one that is decided for, waiting
+    included; None without one.
+    """
+    most = FELT * _with_waiting(decided)
+    return min(
+        (each for each in others if _with_waiting(each) <= most), key=_with_waiting, default=None
+    )
 
 
 def within_of(case: Situation, decision: Decision) -> Option | None:
@@ -488,11 +563,6 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
 def _gives_up_thought(case: Situation, decided: Option) -> bool:
     """Whether what is decided for has no thinking, though somebody states that it thinks."""
     return decided is case.stopped and case.demand.wants.states_thinking
-
-
-CHEAPER = 0.75
-"""Share of a price from which down an odd purchase is named beside the one that is decided for;
-assumed."""
 
 
 def cheaper_of(case: Situation, decision: Decision) -> Option | None:

@@ -3,7 +3,7 @@ beside the present machine.
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,10 +23,10 @@ from advisor.advice.serving import (
     with_gpus,
 )
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.choice import BOUGHT
+from advisor.advice.table.choice import BOUGHT, MOST_BUILT, hardly_dearer
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.demand import Demand, first_word_at_rate, mean_first_word
-from advisor.advice.table.option import Option, OptionKind, Question
+from advisor.advice.table.option import NEW_DESKTOP, Option, OptionKind, Question
 from advisor.advice.table.options import BY_THE_MONTH, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
 from advisor.advice.table.rules import FEW_RUN
@@ -36,9 +36,6 @@ from advisor.request.request import Request
 from advisor.runtimes import runtime
 from advisor.runtimes.compare import as_run
 
-MOST_BUILT = 4
-"""Desktops that a team builds and keeps side by side, at most: more want a room, its cooling and
-circuits, and are rented; assumed."""
 MANY_DESKTOPS = f"More than {MOST_BUILT} desktops want a room of their own."
 UNLIKE_MACHINES = "Two kinds of machine are set up and kept apart."
 NOT_HELD = "A whole context of one user does not fit."
@@ -100,15 +97,36 @@ def within(
 
     An engine without a queue of its own serves `slots` users.
     """
-    wished = demand.as_wished
-    able = [option for option in options if option.kind in BOUGHT and _sound(option)]
     replicas = replicas_of(question, request, chosen)
-    cheapest = sorted(able, key=lambda each: each.monthly or 0.0)
-    serving = (each for each in cheapest if wished.met_by(each) and _serves(replicas, each, slots))
-    return tuple(itertools.islice(serving, ENOUGH))
+    able = _at_mean_load(options, demand)
+    return _cheapest(each for each in able if _serves(replicas, each, slots))
 
 
-ENOUGH = 2  # purchases that serve every user, of which the simplest is taken
+def at_mean_load(options: Iterable[Option], demand: Demand, users: float) -> tuple[Option, ...]:
+    """Cheapest purchases that serve a number of users at the mean load; where all ask at once, some
+    may wait longer for the first word.
+    """
+    able = _at_mean_load(options, demand)
+    return _cheapest(each for each in able if queues(each) or users <= SLOTS)
+
+
+def _at_mean_load(options: Iterable[Option], demand: Demand) -> list[Option]:
+    """Sound purchases that serve every user at the mean load, cheapest first."""
+    wished = demand.as_wished
+    able = (option for option in options if option.kind in BOUGHT and _sound(option))
+    return sorted(filter(wished.met_by, able), key=lambda each: each.monthly or 0.0)
+
+
+def _cheapest(purchases: Iterator[Option]) -> tuple[Option, ...]:
+    """The first of some purchases and those that cost hardly more, of which the simplest is taken;
+    they come by their cost.
+    """
+    first = next(purchases, None)
+    if first is None:
+        return ()
+    return (first, *itertools.takewhile(lambda each: hardly_dearer(each, first), purchases))
+
+
 SLOTS = 4
 """Most users at once for whom an engine without a queue of its own is bought: llama-server opens
 four slots (https://github.com/ggml-org/llama.cpp/pull/16736, 2025-10-23), and no curve of more is
@@ -260,24 +278,14 @@ def _hours_rented(question: Question) -> float:
 
 def _price(part: Servers) -> Price:
     """Price of all machines."""
-    price = part.price
-    if not price.usd:
-        return price
-    machines = part.machines
-    return replace(
-        price,
-        usd=machines * price.usd,
-        at_launch=machines * price.at_launch,
-        low=None if price.low is None else machines * price.low,
-        high=None if price.high is None else machines * price.high,
-    )
+    return part.price.times(part.machines)
 
 
 def _name(part: Servers) -> str:
     """Machines with their number and cards."""
     if part.machines > 1:
         return f"{part.machines} machines with {part.name} each"
-    return part.name if part.kind == "rented" else f"New desktop with {part.name}"
+    return part.name if part.kind == "rented" else f"{NEW_DESKTOP}{part.name}"
 
 
 def _first_word(question: Question, request: Request, speed: Speed, users: float) -> float:

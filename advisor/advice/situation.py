@@ -4,7 +4,8 @@ First what is kept and could be bought; then, where these do not do the work, se
 once, a setting or machines for every user, or another model.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from advisor.advice.table.choice import (
     AS_GOOD,
     BOUGHT,
     FASTER,
+    MOST_BUILT,
     NOTABLE,
     RENT_LESS,
     Choice,
@@ -97,6 +99,8 @@ class Situation:
     fleets: Sequence[Option] | None = None
     offered: "Offered | None" = None  # the same as they are listed
     within: Sequence[Option] = ()  # purchases for the present machine, or sold whole, that do so
+    # purchases that do so at the mean load; empty where somebody states the speed or wait of users
+    nearly: Sequence[Option] = ()
     # cost of a month of the cheapest mixture of kinds that does the same; None where one kind is as
     # cheap [USD]
     mixture_usd: float | None = None
@@ -152,8 +156,7 @@ class Situation:
     @property
     def rented(self) -> bool:
         """Whether the present machine is rented."""
-        cost = self.kept.cost
-        return cost is not None and bool(cost.rent + cost.starts)
+        return self.kept.is_rented
 
     def dear_beside(self, api: Option) -> bool:
         """Whether the present machine is rented at a far higher cost than an API."""
@@ -185,7 +188,8 @@ def idle_usd(kept: Option) -> float:
 def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
     """Best free setting of the present machine, with a loss that people accept; None without one.
 
-    Of settings that are nearly as fast as the fastest it is the one that loses least.
+    Of settings that are nearly as fast as the fastest it is the one that loses least; of these, one
+    with which nobody waits comes before one with which somebody does.
     """
     kept = options[0]
     if kept.decode >= FASTER * reading_tps and serves(kept, reading_tps):
@@ -207,6 +211,7 @@ def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
         return None
     fastest = min(option.answer_seconds for option in able)
     near = [option for option in able if option.answer_seconds <= AS_GOOD * fastest]
+    near = [option for option in near if serves(option, reading_tps)] or near
     return min(near, key=lambda option: (option.loss or 0.0, option.answer_seconds))
 
 
@@ -466,17 +471,18 @@ def _many_at_once(case: Situation, question: Question, conditions: Conditions) -
     else:
         work = at_once(question.work, asked_at_once(best))
     several = replace(question, work=work)
-    speed = None if best is None else speed_of(best)
     together = _together(question, best)
     if not _in_time(case, together):
         smaller = _together(question, in_smaller_caches(question, chosen, least))
         together = smaller if _in_time(case, smaller) else together
-    rows = permitted(options(several, speed, ()), conditions.wants)[1:]
+    rows = permitted(options(several, None, ()), conditions.wants)[1:]
     kept = case.kept
     changed = [replace(together, kept=kept)] if together else []
     others = [replace(each, kept=kept) for each in rows]
-    if case.demand.crowd is Crowd.BATCH and not any(map(case.demand.met_by, others)):
+    if not any(map(case.demand.met_by, others)):
         others = _more_at_once(case, question, conditions.wants, others)
+    if not any(case.demand.met_by(each) and not each.odd for each in others):
+        others += permitted((kept, *_shared(case, others)), conditions.wants)[1:]
     marked = case.demand.under_load((kept, *changed, *others))
     together = marked[1] if changed else None
     return replace(case, options=marked, judged=(), together=together)
@@ -524,6 +530,22 @@ def _more_at_once(
     return list(best.values())
 
 
+def _shared(case: Situation, others: Sequence[Option]) -> Iterator[Option]:
+    """Machines of a kind that share work of a known amount, the fewest that do it in time: each
+    answers its share alone, so that the load of one is divided by their number.
+    """
+    for option in others:
+        if option.kind is not OptionKind.MACHINE or option.odd or option.cost is None:
+            continue
+        load = case.demand.load(option)
+        least = math.ceil(load / case.demand.most_load)
+        if not 1 < least <= MOST_BUILT:
+            continue
+        several = option.times(least)
+        if case.demand.met_by(several):
+            yield several
+
+
 def _with_setting_for_all(case: Situation, question: Question, conditions: Conditions) -> Situation:
     """Case with a free setting that serves every user of a team, where this machine does not
     serve them as it is.
@@ -560,6 +582,7 @@ def _with_fleets(
     from advisor.advice.fleets import (
         SLOTS,
         Offered,
+        at_mean_load,
         cheaper_mixture,
         fleets,
         listed,
@@ -576,10 +599,15 @@ def _with_fleets(
     whole = within(*asks, slots=SLOTS)
     if not (whole or able):
         whole = within(*asks, slots=int(question.work.users))
+    wants = case.demand.wants
+    nearly: tuple[Option, ...] = ()
+    if wants.user_tps is None and wants.first_token_within is None:
+        nearly = at_mean_load(case.options, case.demand, float(question.work.users))
     return replace(
         case,
         fleets=able,
         offered=Offered(here, every),
         within=whole,
+        nearly=nearly,
         mixture_usd=None if mixture is None else mixture.monthly,
     )

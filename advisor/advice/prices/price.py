@@ -45,6 +45,13 @@ class Price:
         high = None if self.high is None else self.high + more
         return replace(self, usd=total, note=note, low=low, high=high, **changes)
 
+    def times(self, machines: int) -> "Price":
+        """Price of so many machines."""
+        names = ("usd", "at_launch", "stated", "low", "high")
+        amounts = {name: getattr(self, name) for name in names}
+        known = {name: machines * usd for name, usd in amounts.items() if usd is not None}
+        return replace(self, **known)
+
     @property
     def dated(self) -> bool:
         """Whether all parts of the price have a date, or it was typed."""

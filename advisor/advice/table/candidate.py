@@ -9,7 +9,7 @@ from advisor.advice.prices.power import HostPartRow, desktop_parts, parts_for
 from advisor.advice.prices.price import machines_called
 from advisor.advice.table import timed_machines
 from advisor.advice.table.choice import BOUGHT, worth_buying
-from advisor.advice.table.option import Option, OptionKind, Question, by_comparison
+from advisor.advice.table.option import NEW_DESKTOP, Option, OptionKind, Question, by_comparison
 from advisor.advice.table.options import (
     cost_of_keeping,
     has_lapsed,
@@ -191,7 +191,7 @@ def _made(question: Question, cards: tuple[Gpu, ...]) -> Iterator[Option]:
     inside = ownership.owned and not host.unified and room_for(ownership.form, 1)
     if not inside:
         desktop = replace(timed_machines.cardless(), gpus=cards)
-        title = f"New desktop with {name}"
+        title = f"{NEW_DESKTOP}{name}"
         yield from _timed(question, OptionKind.MACHINE, title, desktop, cards)
         return
     if present and not in_dock(ownership.form) and cards != present:

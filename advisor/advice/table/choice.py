@@ -49,6 +49,9 @@ cards, alike, the whole model in them; assumed."""
 LEAVES_A_LOT = 1000.0
 """What a purchase must cost less to be worth the room, power and heat of a further card, or a part
 of the model in RAM [USD]; assumed."""
+MOST_BUILT = 4
+"""Desktops that are built and kept side by side, at most: more want a room, its cooling and
+circuits, and are rented; assumed."""
 RENT_FIRST = 3000.0
 ALL_DAY = 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
@@ -166,6 +169,15 @@ def sensible(reached: Sequence[Option]) -> Option | None:
     return best
 
 
+def hardly_dearer(option: Option, cheapest: Option) -> bool:
+    """Whether a month of an option costs so little more than that of the cheapest that people take
+    what is simpler.
+    """
+    least = cheapest.monthly or 0.0
+    more = LEAVES_A_LOT / option.use.money.purchase_months
+    return (option.monthly or 0.0) <= max(FELT * least, least + more)
+
+
 def _least_paid(alike: Sequence[Option]) -> Option:
     """Purchase of which least is paid at once, of those that cost hardly more than the best."""
     most = FELT * min(map(_cautious, alike))
@@ -219,8 +231,7 @@ def is_bought(option: Option) -> bool:
 
 def _able(options: Sequence[Option]) -> Iterator[Option]:
     """Purchases that save money; for a rented machine, also smaller rented ones."""
-    cost = options[0].cost
-    rented = cost is not None and bool(cost.rent + cost.starts)
+    rented = options[0].is_rented
     for option in worth_a_word(options):
         if is_bought(option) or (rented and option.kind is OptionKind.RENT):
             yield option
@@ -230,13 +241,14 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     """Whether people notice the difference between an option and the kept machine, or its best free
     setting.
 
-    They notice hours less waiting, nobody in a queue where some were, and half the rent; where they
-    cannot read along (`enough` is false), also half the waiting.
+    They notice hours less waiting, nobody in a queue where some were, and half the rent, for
+    another rent or for a purchase; where they cannot read along (`enough` is false), also half the
+    waiting.
     """
+    if _halves_the_rent(option, kept):
+        return True
     if option.kind is OptionKind.RENT:
-        now = kept.monthly or 0.0
-        then = option.monthly or 0.0
-        return then <= RENT_LESS * now and now - then >= RENT_SAVED
+        return False
     if kept.speed is not None and kept.speed.waiting:
         return option.speed is not None and not option.speed.waiting
     if reads_drive(kept) and not reads_drive(option):
@@ -246,6 +258,15 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     if saved >= FEW_HOURS and _waits_less(option, kept, shorter):
         return True
     return not enough and _waits_less(option, kept, DOUBLED)
+
+
+def _halves_the_rent(option: Option, kept: Option) -> bool:
+    """Whether an option costs at most half of a month's rent that is paid now, and notably less."""
+    if not kept.is_rented:
+        return False
+    now = kept.monthly or 0.0
+    then = option.monthly or 0.0
+    return then <= RENT_LESS * now and now - then >= RENT_SAVED
 
 
 def _waits_less(option: Option, kept: Option, factor: float) -> bool:
@@ -304,9 +325,8 @@ def why(option: Option) -> str:
 
 def _why_it(option: Option) -> str:
     """Why an option is chosen, prices aside."""
-    kept = option.kept.cost if option.kept else None
     if option.kind is OptionKind.RENT:
-        if kept is not None and kept.rent + kept.starts:
+        if option.kept is not None and option.kept.is_rented:
             return "A smaller machine for rent serves it"
         return "At your use its rent costs less than what is bought"
     if option.kind is OptionKind.CHANGE:
@@ -327,15 +347,8 @@ def _why_nothing(
 ) -> str:
     """Why nothing is bought."""
     kept = options[0]
-    if begins_late(kept) and reads_along(kept, reading_tps):
-        return "Nothing that you could buy begins so much sooner that it repays its price."
-    if reads_along(kept, reading_tps):
-        faster = kept.decode >= FASTER * reading_tps
-        if faster:
-            pace = "faster than"
-        else:
-            pace = "as fast as"
-        return f"It writes {pace} you read: {larger(kept)} would save little."
+    if enough := _why_enough(kept, reading_tps):
+        return enough
     sound = [each for each in able if not each.odd and not reads_drive(each)]
     dear = [each for each in sound if _too_dear(each, replies_per_day, kept)]
     if dear and any(option.kind is OptionKind.RENT for option in options):
@@ -349,6 +362,22 @@ def _why_nothing(
     if not kept.tokens:
         return "Without answers nothing repays its price."
     return f"Nothing that you could buy repays its price at your use.{_nearest(options)}"
+
+
+def _why_enough(kept: Option, reading_tps: float) -> str:
+    """Why the present machine is fast enough at the stated use; empty where it is slow."""
+    if kept.use.unread and kept.speed is not None and not reads_drive(kept):
+        turns = number(kept.use.money.replies_per_day)
+        return f"At {turns} turns a day {larger(kept)} would save little."
+    if not reads_along(kept, reading_tps):
+        return ""
+    if begins_late(kept):
+        return "Nothing that you could buy begins so much sooner that it repays its price."
+    if kept.decode >= FASTER * reading_tps:
+        pace = "faster than"
+    else:
+        pace = "as fast as"
+    return f"It writes {pace} you read: {larger(kept)} would save little."
 
 
 def _nearest(options: Sequence[Option]) -> str:

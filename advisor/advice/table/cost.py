@@ -165,6 +165,15 @@ class Use:
     work: Workload  # request of one reply
     money: MoneyInputs  # replies, reading, hours, prices
     weights: float = 0.0  # file of the model [B]
+    unread: bool = False  # nobody reads replies as they are written, as of an agent's turns
+
+    @property
+    def reading_tps(self) -> float:
+        """Speed at which replies are read while they are written, so that writing is no wait;
+        infinite where nobody reads them then [tokens/s].
+        """
+        unread = self.unread or self.money.batch
+        return np.inf if unread else self.money.reading_tps
 
     @property
     def storage(self) -> float:
@@ -201,7 +210,7 @@ class Use:
         if money.batch:
             return 0.0 * (first_token + decode)  # nobody waits for one of a batch
         return waiting_seconds(
-            first_token, decode, money.thinking_tokens, self.shown, money.reading_tps
+            first_token, decode, money.thinking_tokens, self.shown, self.reading_tps
         )
 
     def hours_lost(self, speed: Speed) -> Array:
@@ -249,9 +258,11 @@ class Use:
         """
         return self._computing(speed) / self.running(speed) * self.replies / SECONDS_PER_HOUR
 
-    def keeps_up(self, speed: Speed) -> Mask | np.bool_ | bool:
-        """Whether all replies can be answered within the hours that are given for them."""
-        return self.busy_hours(speed) <= self.money.hours_there * self.money.days
+    def keeps_up(self, speed: Speed, sharing: int = 1) -> Mask | np.bool_ | bool:
+        """Whether all replies can be answered within the hours that are given for them, by machines
+        that divide them.
+        """
+        return self.busy_hours(speed) / sharing <= self.money.hours_there * self.money.days
 
     def rented_hours(self, speed: Speed) -> Array:
         """Rented hours per month, as typed or by sessions and starts [h].
@@ -277,9 +288,9 @@ class Use:
 
         (replies x session + starts x start) / 3600
         """
-        reading = np.inf if self.money.batch else self.money.reading_tps
+        thought = self.money.thinking_tokens
         turn = session_seconds(
-            speed.first_token, speed.decode, self.money.thinking_tokens, self.shown, reading
+            speed.first_token, speed.decode, thought, self.shown, self.reading_tps
         ) / self.running(speed)
         return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 

@@ -132,15 +132,21 @@ class Demand:
     def load(self, option: Option) -> float:
         """Load of an option: its hours of work over the available hours.
 
-        batch: replies x seconds / (hours a day x 3600); rate: requests an hour x seconds / 3600
+        batch: replies x seconds / (hours a day x 3600); rate: requests an hour x seconds / 3600;
+        of machines that divide the replies it is that of each
         """
         speed = option.speed
         if speed is None or option.kind is OptionKind.API:
             return 0.0  # a provider answers many at the same time
-        seconds = option.use.seconds_each(speed)
+        seconds = option.use.seconds_each(speed) / option.sharing
         if self.wants.requests_per_hour is not None:
             return self.wants.requests_per_hour * seconds / SECONDS_PER_HOUR
         return self.money.replies_per_day * seconds / SECONDS_PER_HOUR / self.money.hours_there
+
+    @property
+    def most_load(self) -> float:
+        """Load up to which work of a known amount is done in time."""
+        return BUSY if self.crowd is Crowd.RATE else 1.0
 
     def beside(self, kept: Option) -> "Demand":
         """Demand on a machine beside the present one.
@@ -183,7 +189,7 @@ class Demand:
             if option.kind is not OptionKind.API:
                 yield "does not run it"
             return
-        if self.crowd is Crowd.BATCH and self.load(option) > 1.0:
+        if self.crowd is Crowd.BATCH and self.load(option) > self.most_load:
             yield "does not finish in time"
         if self.crowd is Crowd.RATE:
             yield from self._unmet_by_rate(option, option.speed)
@@ -206,7 +212,7 @@ class Demand:
 
     def _unmet_by_rate(self, option: Option, speed: Speed) -> Iterator[str]:
         """Shortfalls of an option for requests at random times."""
-        if self.load(option) > BUSY:
+        if self.load(option) > self.most_load:
             yield "cannot keep up"
         yield from self._unmet_for_each(speed.decode, self.first_word(option))
 

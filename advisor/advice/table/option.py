@@ -43,6 +43,7 @@ HARDWARE = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.R
 """Kinds of hardware beside the present."""
 FELT = 1.15
 """Factor by which waiting must fall to be a reason to pay: predictions err by about that."""
+NEW_DESKTOP = "New desktop with "  # beginning of the name of one that is built for cards
 FREE = "free"  # beginning of the note of a change that costs no money
 
 
@@ -73,6 +74,8 @@ class Option:
     loss: float | None = None  # of a change's format over the present one [nats]; None if too much
     overloaded: bool = False  # requests come faster than it answers them
     machines: int = 1  # number of machines that are bought or rented
+    # machines among which the replies are divided, where each answers its share alone
+    sharing: int = 1
     unreported: bool = False  # a free engine that nobody but its makers reported on the card
     undoes: bool = False  # it leaves a setting that somebody states to the engine again
 
@@ -103,6 +106,11 @@ class Option:
         """Value of an hour of waiting [USD/h]."""
         return self.use.money.usd_per_hour_of_time
 
+    @property
+    def is_rented(self) -> bool:
+        """Whether a month of it costs rent."""
+        return self.cost is not None and bool(self.cost.rent + self.cost.starts)
+
     @lazy
     def hours_starting(self) -> float:
         """Waiting per month for starts of a rented machine [h]."""
@@ -125,7 +133,21 @@ class Option:
         """
         if self.speed is None or self.kind is OptionKind.API:
             return True
-        return not self.overloaded and bool(self.use.keeps_up(self.speed))
+        return not self.overloaded and bool(self.use.keeps_up(self.speed, self.sharing))
+
+    def times(self, machines: int) -> "Option":
+        """So many machines of a kind that divide the replies among them; each is bought whole."""
+        name = self.name.removeprefix(NEW_DESKTOP)
+        kind = "machines with {} each" if name != self.name else "machines, each {}"
+        return replace(
+            self,
+            name=f"{machines} {kind.format(name)}",
+            upfront=None if self.upfront is None else machines * self.upfront,
+            cost=None if self.cost is None else self.cost.times(machines),
+            price=self.price.times(machines),
+            machines=machines,
+            sharing=machines,
+        )
 
     @property
     def work_of_a_day(self) -> str:
@@ -365,6 +387,7 @@ class Question:
     ownership: Ownership  # ownership of the present machine
     today: date  # date by which the age of prices is judged
     condition: Condition = Condition.ANY  # wanted of what is bought, new or used
+    unread: bool = False  # replies are turns of an agent, which nobody reads as they are written
 
     @lazy
     def resale(self) -> Price:
@@ -405,7 +428,8 @@ class Question:
     @lazy
     def use(self) -> Use:
         """Use of the machine, with its prices."""
-        return Use(work=self.work, money=self.money, weights=float(self.model.file_bytes))
+        weights = float(self.model.file_bytes)
+        return Use(work=self.work, money=self.money, weights=weights, unread=self.unread)
 
     def option(
         self,

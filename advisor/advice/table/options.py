@@ -23,7 +23,15 @@ from advisor.advice.speeds import Speed, of_numbers
 from advisor.advice.table import timed_machines
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.demand import LATE
-from advisor.advice.table.option import FREE, Option, OptionKind, Question, rank, rent_on_record
+from advisor.advice.table.option import (
+    FREE,
+    NEW_DESKTOP,
+    Option,
+    OptionKind,
+    Question,
+    rank,
+    rent_on_record,
+)
 from advisor.advice.table.rules import counts_in, installed, is_kit, oddities, ruled_out
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import COUNTS, CardSpeed, TimedCards
@@ -583,7 +591,7 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
         purchase(
             question,
             OptionKind.MACHINE,
-            f"New desktop with {counted(count, card.name)}",
+            f"{NEW_DESKTOP}{counted(count, card.name)}",
             replace(host, gpus=(card,) * count),
             (card,) * count,
             power.desktop_parts((card,) * count),

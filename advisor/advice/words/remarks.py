@@ -5,6 +5,7 @@ purchase, on limits, on idle cards and on cheaper purchases with a drawback.
 from collections.abc import Iterator
 
 from advisor.advice.comparison import Comparison
+from advisor.advice.decision import ASKED_SPEED, for_all_at_once
 from advisor.advice.edits.changes import SLOT_FOR_EACH
 from advisor.advice.prices.price import used_value
 from advisor.advice.situation import STOPS_THINKING
@@ -12,6 +13,7 @@ from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_dr
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.words.phrases import (
+    after_name,
     briefly,
     duration,
     name_in_place,
@@ -26,7 +28,7 @@ from advisor.formatting import counted
 from advisor.formatting import money as money_words
 from advisor.machine.machine import Form
 from advisor.model.thinking import thinking_of
-from advisor.request.wants import Condition, Texts
+from advisor.request.wants import SERVED_TPS, SERVED_WITHIN, Condition, Texts
 from advisor.units import GIB, memory, number
 
 
@@ -65,6 +67,14 @@ def _load(advice: Comparison) -> Iterator[str]:
     )
     if not is_bought(option):
         return
+    whole = for_all_at_once(advice.case)
+    if option in advice.case.nearly and whole is not None and whole is not option:
+        served = (
+            f"{number(SERVED_TPS)} tokens a second and a first word within {SERVED_WITHIN:.0f} s"
+        )
+        each = f"{plain(whole.name)}{after_name(whole, ' in place of yours')}"
+        price = money_words(whole.paid_first)
+        yield f"Where all of them ask at the same moment, {served} for each want {each}, {price}."
     from advisor.advice.fleets import SLOTS, queues  # with simulations, loaded only for teams
 
     if users > SLOTS and not queues(option):
@@ -78,9 +88,11 @@ def _below_asked(advice: Comparison) -> Iterator[str]:
     """
     option = advice.decision.option or advice.options[0]
     wanted_tps = advice.case.demand.wants.user_tps
+    wish = f"the {number(wanted_tps or 0.0)} tokens a second that you ask for"
+    if advice.decision.rule == ASKED_SPEED and not option.pays:
+        yield f"It is for {wish}: the waiting that it saves does not repay its price."
     if wanted_tps is None or option.kind is OptionKind.API or option.decode >= wanted_tps:
         return
-    wish = f"the {number(wanted_tps)} tokens a second that you ask for"
     able = [
         each
         for each in advice.options[1:]

@@ -14,7 +14,7 @@ from advisor.advice.readers import MOST_READERS, most_served
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import reads_drive
 from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
-from advisor.advice.table.option import Option, Question, unknown_rent
+from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.phrases import briefly, duration, name_in_place, plain, read_there
 from advisor.advice.words.ways import KEEP, faster_runtime, in_short, ways_out, with_engine
@@ -171,7 +171,8 @@ def verdict(advice: Comparison) -> VerdictText:
         if level.enough and not acts:
             both = [f"{KEEP} {first}" for first in elsewhere]
         ways = both or elsewhere
-    answers = f"{number(money.replies_per_day)} answers a day, "
+    kind = "answers" if advice.task is None else "turns of an agent"
+    answers = f"{number(money.replies_per_day)} {kind} a day, "
     if money.thinking_tokens:
         answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "
     decided = advice.decision.option
@@ -217,6 +218,8 @@ def _rivals(advice: Comparison) -> list[str]:
         return [CLOSE.format(f"{briefly(step.name)}, free,")]
     if rival is advice.options[0]:
         return [CLOSE.format("keeping what you have")]
+    if rival.kind is OptionKind.API:
+        return [CLOSE.format(f"an API for {money_words(rival.monthly or 0.0)} a month")]
     name = name_in_place(rival)
     return [CLOSE.format(f"{name} for {money_words(rival.paid_first)}"), CLOSE.format(name)]
 
@@ -247,15 +250,17 @@ def _of_candidates(advice: Comparison) -> tuple[str, ...]:
 
 
 def _level(advice: Comparison, speed: Speed | None) -> Judgement:
-    """Speed words of what is kept: by its whole answer where it thinks for long, as slower where a
-    higher speed is asked for, and as no more than a hope where it is read from the drive.
+    """Speed words of what is kept: by its whole answer where it thinks for long, however fast it
+    writes then; as slower where a higher speed is asked for, and as no more than a hope where it is
+    read from the drive.
     """
     level = judged(speed, advice.question.money.reading_tps)
     kept = advice.options[0]
     demand = advice.case.demand
-    if level.enough and kept.thinking_seconds >= LATE and not demand.counted:
-        return Judgement.THINKS
     alone = demand.crowd is Crowd.PEOPLE
+    slow = alone and level in (Judgement.SLOWER, Judgement.MINUTES)
+    if (level.enough or slow) and kept.thinking_seconds >= LATE and not demand.counted:
+        return Judgement.THINKS
     if level.enough and alone and speed is not None and speed.decode < demand.pace:
         return Judgement.SLOWER
     return level

@@ -615,6 +615,9 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         faster = f"{name}{added} gives {speed}, with {paid}"
     else:
         faster = f"{name}{added} gives {speed} for {paid}"
+    if kept.is_rented:
+        month = f"{faster}, in place of {money_words(kept.monthly or 0.0)} of rent a month"
+        return [f"{month}.", f"{faster}.", f"{name}: {price}{sold}."]
     answered = _answered(option, kept)
     saved = option.hours_saved
     worth = option.worth_from
