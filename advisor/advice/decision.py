@@ -29,6 +29,7 @@ from advisor.advice.table.choice import (
     NOTABLE,
     RENT_FIRST,
     RENT_LESS,
+    SHORTER,
     Choice,
     hardly_dearer,
     is_bought,
@@ -221,12 +222,24 @@ def _simplest(able: Sequence[Option]) -> Option | None:
 def _kept_for_agents(case: Situation) -> Option | None:
     """Free setting that loses nothing and shortens a task of agents most, what the server keeps
     of their conversations, where the machine then serves, with thinking off where that is a choice.
+
+    A purchase that saves hours beside that setting comes first, and the setting is named with it.
     """
     option = case.agents
-    if option is None or option.loss:
+    if option is None or option.loss or _saves_beside(case.choice.safe, option):
         return None
     judged = option if case.stopped is None else thinking_off(option)
     return option if serves(judged, case.pace) else None
+
+
+def _saves_beside(bought: Option | None, setting: Option) -> bool:
+    """Whether a purchase saves each user hours of waiting in a month beside a free setting."""
+    if bought is None or not is_bought(bought):
+        return False
+    now = setting.hours_lost or 0.0
+    then = bought.hours_lost or 0.0
+    hours = (now - then) / float(setting.use.work.users)
+    return hours >= FEW_HOURS and SHORTER * then <= now
 
 
 UNDONE = 1.25
