@@ -122,9 +122,7 @@ _TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Number with `digits` significant digits, or all digits before the point; thousands
-    separated.
-    """
+    """Text of a number with `digits` significant digits, or all digits before the point."""
     if not math.isfinite(value):
         return UNKNOWN
     rounded = float(f"{value:.{digits - 1}e}")
@@ -137,7 +135,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def tokens_per_second(rate: float) -> str:
-    """Speed of generation, written as time per token below `SLOWEST_RATE` [tokens/s]."""
+    """Text of a speed of generation, written as time per token below `SLOWEST_RATE` [tokens/s]."""
     if 0 < rate < SLOWEST_RATE:
         if rate > 1e-12:
             return f"a token every {seconds(1 / rate)}"
@@ -146,7 +144,7 @@ def tokens_per_second(rate: float) -> str:
 
 
 def memory(size: float) -> str:
-    """Memory size as memory is sold, so that a card or RAM of 24 GB has 24 x 2**30 bytes [B]."""
+    """Text of a memory size as memory is sold: a card or RAM of 24 GB has 24 x 2**30 bytes [B]."""
     if not math.isfinite(size):
         return UNKNOWN
     largest = len(_MEMORY) - 1
@@ -156,7 +154,7 @@ def memory(size: float) -> str:
 
 
 def seconds(duration: float) -> str:
-    """Duration in ms, s, min, h or days, by its size [s]."""
+    """Text of a duration in ms, s, min, h or days, by its size [s]."""
     for name, unit, limit in _TIMES:
         if abs(duration) < 0.9995 * limit:
             return f"{number(duration / unit)} {name}"

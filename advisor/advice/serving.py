@@ -224,7 +224,9 @@ SMALLEST_FORMAT = 0.5
 
 
 def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
-    """Most users of GPUs divided among copies of the model, and the GPUs of each copy."""
+    """Largest number of users whom GPUs serve, divided among copies of the model, and the GPUs of
+    each copy.
+    """
     best: list[tuple[int, Sizes]] = [(0, ())]
     for number in range(1, gpus + 1):
         ways = [best[number - 1]]

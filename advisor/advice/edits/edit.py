@@ -78,7 +78,9 @@ class Edit:
         return self.changes.keys() == {"model"}
 
     def keeps_formats(self, kv_type: str) -> bool:
-        """Whether the weights stay in their format, and the cache in the present one."""
+        """Whether neither the format of the weights nor that of the cache, `kv_type` at present,
+        changes.
+        """
         work = self.changes.get("work")
         return "model" not in self.changes and (work is None or work.kv_type == kv_type)
 

@@ -147,7 +147,9 @@ def _alike(value: object) -> object:
 
 @cache
 def spellings(field: str) -> Sequence[str]:
-    """Keys of a config.json that state a field of `ArchitectureSpec`; any other name is a key."""
+    """Keys of a config.json that state a field of `ArchitectureSpec`; of another name the name
+    itself.
+    """
     return texts("models/config_keys.csv", "field", "keys").get(field, field).split()
 
 
