@@ -1,4 +1,4 @@
-"""Units: SI inside the package, converted once, on input and output: 6.4 tokens/s, 24.0 GB.
+"""Units and quantities: SI inside, converted once, on input and output: 6.4 tokens/s, 24.0 GB.
 
 The package computes in bytes, seconds and FLOP. Memory sizes are typed and shown in GiB (2**30
 bytes), as sold and as llama.cpp and nvidia-smi print them; bandwidths and drive sizes are decimal,
@@ -12,6 +12,8 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +32,46 @@ GIB = 2.0**30
 TERA = 1e12
 
 FLOAT = 4.0  # size of an activation value (32-bit float) [B]
+
+
+class Provenance(StrEnum):
+    """Origin of a figure, which tells how far it can be trusted."""
+
+    MEASURED = "measured"
+    GIVEN = "given"
+    DATASHEET = "datasheet"
+    DERIVED = "derived"
+    FITTED = "fitted"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Number and its origin.
+
+    Raises:
+        InputError: a value that is not finite, or below zero.
+    """
+
+    value: Array  # value in SI units; may be an array along a sweep
+    kind: Provenance  # provenance
+    source: str  # source, or the derivation
+    date: str = ""  # date of the source (ISO 8601); empty where unknown
+
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.value)) or np.any(np.asarray(self.value) < 0):
+            raise InputError(
+                f"{self.source or 'A figure'}: {self.value} is not a usable number; "
+                "give a finite one that is not below zero."
+            )
+
+    @staticmethod
+    def given(value: Array, source: str = "typed in") -> "Quantity":
+        """Quantity given by the user."""
+        return Quantity(value, Provenance.GIVEN, source)
+
+
+# Typed text.
 
 NUMBER_AND_UNIT = re.compile(
     r"\s*([\d_,]*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*?)(?:\s*/\s*s|ps)?\s*", re.IGNORECASE

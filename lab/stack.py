@@ -14,9 +14,9 @@ from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
 from advisor.evidence.published.case import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.machine import Host, Machine
-from advisor.machine.quantity import Quantity
 from advisor.machine.stacked import stacked
 from advisor.model.model import Floats
+from advisor.units import Quantity
 from lab.held_out import READ
 
 

@@ -10,9 +10,9 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP
+from advisor.units import Provenance, Quantity
 
 USUAL = ("Qwen3-30B-A3B", "Q4_K_M")
 """A model of the size that many ask for: experts in RAM beside a small card, whole in a large one,

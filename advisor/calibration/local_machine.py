@@ -20,7 +20,6 @@ from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import HOSTS
 from advisor.machine.machine import Disk, EngineSpeed, Gpu, Host, Link, Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.paths import data_folder
 from advisor.probes import host as host_probe
@@ -28,7 +27,7 @@ from advisor.probes.gpu import detect as gpu_probe
 from advisor.probes.gpu.detect import GpuFacts, figure_name
 from advisor.probes.host import HostFacts
 from advisor.probes.measurement import ENGINE, Measurement, title
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, Provenance, Quantity
 
 # Store of this machine's measurements, valid until its parts change.
 

@@ -30,10 +30,9 @@ from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError
 from advisor.formatting import aligned, context_size, money
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Provenance
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP
-from advisor.units import memory, number
+from advisor.units import Provenance, memory, number
 
 
 def run(args: argparse.Namespace) -> None:

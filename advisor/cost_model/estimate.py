@@ -44,10 +44,9 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
 from advisor.machine.machine import KnownRun, Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.architecture import operators
 from advisor.model.model import Floats, Model, visits_of
-from advisor.units import GIB, Array
+from advisor.units import GIB, Array, Provenance, Quantity
 
 # Assumptions of an estimate: bandwidths of the machine and constants of the cost model.
 

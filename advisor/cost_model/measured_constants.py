@@ -18,9 +18,8 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.machine import backends
 from advisor.machine.machine import EngineSpeed, Host, Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
-from advisor.units import Array, number
+from advisor.units import Array, Provenance, Quantity, number
 
 CLOSE = 0.9
 """Share of the reachable RAM rate that the fastest storage type is assumed to use, where the result

@@ -14,10 +14,9 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.backends import NumaPolicy
 from advisor.machine.machine import Host, Machine
-from advisor.machine.quantity import Quantity
 from advisor.model.model import Model
 from advisor.model.packings import Packing
-from advisor.units import Array
+from advisor.units import Array, Quantity
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,9 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import OF_CARD, ON_GPU, FixedTime, StepTime
 from advisor.machine import backends
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.architecture import OPERATORS
 from advisor.model.model import Floats
-from advisor.units import Array
+from advisor.units import Array, Provenance, Quantity
 
 Shares = Sequence[tuple[str, Array]]  # parts of a time with their shares of it
 SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = TRAITS = (

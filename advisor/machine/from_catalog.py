@@ -9,10 +9,9 @@ from advisor.errors import InputError
 from advisor.machine import catalog
 from advisor.machine.machine import THIN_LAPTOP, Disk, Gpu, Host, Link
 from advisor.machine.names.words import any_of
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import PEAKS, GpuRow, HostRow, PartFigure
 from advisor.machine.shared_memory import NO_SCREEN, drives_screens
-from advisor.units import GB, GIB, MIB, TERA
+from advisor.units import GB, GIB, MIB, TERA, Provenance, Quantity
 
 
 def gpu(name: str, memory: int | None = None) -> Gpu:

@@ -31,12 +31,11 @@ from advisor.machine.names.gpu_names import GpuName, sizes_of
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.statements import link_note, power_note, statements
 from advisor.machine.names.words import Written, plain
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuRow, HostRow
 from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
-from advisor.units import GB, GIB, Array
+from advisor.units import GB, GIB, Array, Provenance, Quantity
 
 CHANGED = 2.0
 """Largest memory of a changed card, relative to what it is sold with: RTX 2080 Ti with 22 GB, 3080

@@ -19,10 +19,9 @@ from advisor.machine.names.gpu_words import OtherMemory, has_maker
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.statements import statements
 from advisor.machine.names.words import Written, plain, says, without
-from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MachineSpec
-from advisor.units import GIB
+from advisor.units import GIB, Provenance
 
 # Machine from its name, with typed values on top.
 

@@ -16,8 +16,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.lazy import lazy
 from advisor.machine.backends import Backend, SoftwareEffect, driver_named, of_vendors
-from advisor.machine.quantity import Provenance, Quantity
-from advisor.units import GB, GIB, Array
+from advisor.units import GB, GIB, Array, Provenance, Quantity
 
 
 @dataclass(frozen=True, kw_only=True)

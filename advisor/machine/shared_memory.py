@@ -12,9 +12,8 @@ from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import any_of
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuRow
-from advisor.units import GIB, MIB, number
+from advisor.units import GIB, MIB, Provenance, Quantity, number
 
 # Memory of a graphics card that its screens take, and which cards have screens.
 

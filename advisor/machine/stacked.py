@@ -14,7 +14,7 @@ import numpy as np
 from advisor.catalog.constants import in_common
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Disk, Gpu, Host, Machine
-from advisor.machine.quantity import Quantity
+from advisor.units import Quantity
 
 Part = TypeVar("Part")
 

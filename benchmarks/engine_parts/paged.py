@@ -11,13 +11,12 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.probes import host
 from advisor.probes.disk import read_rates
 from advisor.probes.host import read_ahead
 from advisor.probes.llama_cpp.job import EngineJob
 from advisor.runtimes import LLAMA_CPP
-from advisor.units import MIB
+from advisor.units import MIB, Provenance, Quantity
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.capped import capped, forget, inside, looked_at
 from benchmarks.engine_parts.models import Target, filled

@@ -28,12 +28,11 @@ from advisor.evidence.published.row import COLUMNS, PublishedRow
 from advisor.evidence.published.run_form import AGREE, OUTPUT, form_fields
 from advisor.evidence.published.tiered import engine_of
 from advisor.machine.catalog import GPUS, HOSTS
-from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.formats import Format
 from advisor.probes.llama_cpp.shown_results import hardware_in
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, Provenance
 from lab.intake.rows import SentRun, form_number
 
 ROUNDED = 0.85

@@ -17,11 +17,10 @@ from advisor.cost_model.uncertainty import NEW, Margins, Range, margins
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.case import Case
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.quantity import Quantity
 from advisor.model import catalog
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
-from advisor.units import GB, Array
+from advisor.units import GB, Array, Quantity
 from lab import llama_cpp
 from lab.held_out import GENERATED, READ, UNSEEN, left_out
 from lab.peers import PEERS, PLACES, SPLIT, Facts, PeerFormula, facts_of

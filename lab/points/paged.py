@@ -23,7 +23,6 @@ from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.reading import understood
 from advisor.evidence.published.row import Cell, PublishedRow, number
 from advisor.machine.machine import Disk, Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import ArchitectureSpec
@@ -31,7 +30,7 @@ from advisor.model.build import build
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import WATCHED, Reread, Rereading, reread
-from advisor.units import GB, GIB, KIB, Array
+from advisor.units import GB, GIB, KIB, Array, Provenance, Quantity
 from lab.points import decode_of, margins_of, point_of
 from lab.published import published_rows
 

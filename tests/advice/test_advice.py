@@ -15,13 +15,12 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import money as money_words
 from advisor.machine.from_spec import machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.runtimes import ACCELERATE, DEEPSPEED, KTRANSFORMERS, LLAMA_CPP, RUNTIMES, VLLM
 from advisor.runtimes.compare import decode_tps, usable
-from advisor.units import number
+from advisor.units import Provenance, Quantity, number
 
 SATA = "SATA SSD (typical)"
 SITUATIONS = {

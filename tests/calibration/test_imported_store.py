@@ -13,9 +13,9 @@ from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, imported, to_json
 from advisor.errors import InputError, UnknownName
 from advisor.failures import StoreError
-from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.probes.measurement import CurvePoint
+from advisor.units import Provenance
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -9,12 +9,11 @@ from advisor.calibration import local_machine
 from advisor.calibration.local_machine import SOURCE, Calibration
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import TYPICAL
-from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.probes.measurement import Measurement
-from advisor.units import GIB
+from advisor.units import GIB, Provenance
 
 HOST = HostFacts(
     name="AMD Ryzen 9 7950X 16-Core Processor",

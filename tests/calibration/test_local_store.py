@@ -12,8 +12,8 @@ from advisor import given_files
 from advisor.calibration import local_machine, measurement_file
 from advisor.calibration.local_machine import Fingerprint, load, save
 from advisor.failures import StoreError
-from advisor.machine.quantity import Provenance
 from advisor.probes.measurement import CurvePoint, Measurement
+from advisor.units import Provenance
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))

@@ -13,10 +13,10 @@ from advisor.cost_model.processors import gpu_seconds
 from advisor.cost_model.schedule import Transfer
 from advisor.cost_model.timing import link_seconds
 from advisor.machine import from_catalog
-from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.measurement import Measurement
+from advisor.units import Provenance
 
 CARD = GpuFacts(
     name="NVIDIA GeForce RTX 4090",

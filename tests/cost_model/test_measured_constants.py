@@ -14,14 +14,13 @@ from advisor.cost_model.processors import cores_alone, cpu_seconds, smooth_max
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import EngineSpeed, Host
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.probes.host import HostFacts
 from advisor.probes.llama_cpp.samples import samples
 from advisor.runtimes import LLAMA_CPP
-from advisor.units import GIB
+from advisor.units import GIB, Provenance, Quantity
 
 RAM = 40e9
 

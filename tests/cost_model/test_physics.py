@@ -19,11 +19,11 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM
+from advisor.units import Quantity
 
 SHORT = Workload(context=4096, prompt=128, output=128)
 

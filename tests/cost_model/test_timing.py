@@ -42,9 +42,8 @@ from advisor.cost_model.timing import (
 )
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, Network
-from advisor.machine.quantity import Quantity
 from advisor.runtimes.llama_cpp.passes import WATCHED, missed_share
-from advisor.units import Array
+from advisor.units import Array, Quantity
 from lab.stack import Columns
 
 CONSTANTS = {

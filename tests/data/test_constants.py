@@ -19,11 +19,10 @@ from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.machine import THIN_LAPTOP
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.architecture import OPERATORS, Group
 from advisor.model.formats import StorageType
 from advisor.runtimes import RUNTIMES
-from advisor.units import GIB
+from advisor.units import GIB, Provenance, Quantity
 from lab.fit import SERVING_ENGINES, parameters
 
 ROWS = tuple(constant_rows(DATA / "generated/efficiency.csv"))

@@ -8,8 +8,7 @@ from advisor.catalog.constants import Constants
 from advisor.cost_model.processors import vectors
 from advisor.machine import from_catalog
 from advisor.machine.catalog import HOSTS
-from advisor.machine.quantity import Quantity
-from advisor.units import GIB
+from advisor.units import GIB, Quantity
 
 ROWS = HOSTS.rows()
 UNPUBLISHED = {"Azure Cobalt 100"}

@@ -6,8 +6,7 @@ from advisor.errors import InputError
 from advisor.machine import from_catalog
 from advisor.machine.catalog import DISKS, GPUS, HOSTS, published
 from advisor.machine.machine import Link
-from advisor.machine.quantity import Provenance, Quantity
-from advisor.units import GB, GIB, MIB
+from advisor.units import GB, GIB, MIB, Provenance, Quantity
 
 
 def test_a_gpu_in_si_units_with_its_origin() -> None:

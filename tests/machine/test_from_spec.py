@@ -11,9 +11,8 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog, from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, Provenance
 
 NUMBERS = [entry for entry in INPUTS.of("machine").values() if entry.limits]
 

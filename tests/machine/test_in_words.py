@@ -6,9 +6,8 @@ import pytest
 
 from advisor.machine import in_words
 from advisor.machine.identify import machine_by_name
-from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
-from advisor.units import GIB
+from advisor.units import GIB, Quantity
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import pytest
 
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName, close_names
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Model
+from advisor.units import Provenance, Quantity
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import of_few
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine import quantity
 from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Gpu, Machine
@@ -23,7 +22,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, TENSORRT_LLM, VLLM
 from advisor.runtimes.compare import as_run
-from advisor.units import GIB
+from advisor.units import GIB, Quantity
 
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM, LLAMA_CPP, MLX)
 CARDS = (
@@ -57,7 +56,7 @@ many = settings(max_examples=150, deadline=None)
 def roomy(spec: MachineSpec) -> Machine:
     """Machine whose cards have `ROOM`, more than can be typed."""
     where = machine(spec)
-    gpus = (replace(gpu, memory=quantity.Quantity.given(ROOM * GIB)) for gpu in where.gpus)
+    gpus = (replace(gpu, memory=Quantity.given(ROOM * GIB)) for gpu in where.gpus)
     return replace(where, gpus=tuple(gpus))
 
 

@@ -14,7 +14,6 @@ from advisor.cost_model.schedule import ExchangePath, Route, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
@@ -23,7 +22,7 @@ from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, LM_STUDIO
 from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp.forks import unfolded
 from advisor.runtimes.llama_cpp.passes import WATCHED, Rereading, crossings, renewal_rate
-from advisor.units import GIB
+from advisor.units import GIB, Quantity
 
 
 @pytest.fixture(scope="module")

@@ -27,10 +27,9 @@ from advisor.machine.backends import Backend, Build, SoftwareEffect, ThreadExces
 from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.machine import Host, Link
 from advisor.machine.names.words import any_of
-from advisor.machine.quantity import Provenance
 from advisor.model import catalog
 from advisor.runtimes.llama_cpp.splits import most_whole_layers
-from advisor.units import GIB, memory, number
+from advisor.units import GIB, Provenance, memory, number
 
 # Request: other tokens, file, build or method of measuring.
 

@@ -42,13 +42,12 @@ from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
 from advisor.lazy import lazy
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import Request
 from advisor.runtimes import named
 from advisor.runtimes.compare import decode_tps
-from advisor.units import GB
+from advisor.units import GB, Quantity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,10 +21,9 @@ from advisor.errors import InputError, UnknownName
 from advisor.lazy import lazy
 from advisor.machine.backends import NumaPolicy
 from advisor.machine.catalog import HOSTS
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import HostRow
 from advisor.runtimes import runtime
-from advisor.units import Array
+from advisor.units import Array, Provenance, Quantity
 
 Edits = Iterator[Edit]
 Part = TypeVar("Part")

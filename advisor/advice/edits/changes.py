@@ -24,14 +24,13 @@ from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, NumaPolicy, OperatingSystem
 from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Disk, Form, Gpu, Machine
-from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
 from advisor.model import catalog
 from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import as_run, decode_tps
-from advisor.units import GIB, KIB, MIB, number
+from advisor.units import GIB, KIB, MIB, Provenance, number
 
 SMALLER_FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats suggested in place of larger ones, largest first."""

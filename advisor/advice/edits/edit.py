@@ -13,9 +13,8 @@ from advisor.advice.speeds import Speed
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
-from advisor.machine.quantity import Quantity
 from advisor.runtimes.compare import as_run
-from advisor.units import Array, seconds
+from advisor.units import Array, Quantity, seconds
 
 Part = TypeVar("Part")
 

@@ -9,8 +9,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.formatting import percent
 from advisor.lazy import lazy
-from advisor.machine.quantity import Provenance
 from advisor.model.model import Model
+from advisor.units import Provenance
 
 STREAMED = "streamed"
 STAGED = "NVMe"

@@ -17,12 +17,11 @@ from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.published.run_form import AGREE, OUTPUT
 from advisor.machine.backends import Backend, OperatingSystem
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.probes.llama_cpp.shown_results import shown_result
 from advisor.request.request import Request
-from advisor.units import GB, GIB, number, range_of, tokens_per_second
+from advisor.units import GB, GIB, Provenance, Quantity, number, range_of, tokens_per_second
 
 KNOWN = (Provenance.MEASURED, Provenance.GIVEN)
 """Origins of figures that the sender knows of the machine."""

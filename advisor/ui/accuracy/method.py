@@ -15,13 +15,12 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import quantity, rate
 from advisor.machine.backends import SoftwareEffect
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
 from advisor.ui.parts.glossary import explained, term
 from advisor.ui.parts.markup import block, heading, joined, say, section, show, table
-from advisor.units import number
+from advisor.units import Provenance, Quantity, number
 
 # Table of the constants: share or cost, value, and what it rests on.
 

@@ -16,7 +16,6 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
-from advisor.machine.quantity import Quantity
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.paths import data_folder
@@ -43,7 +42,7 @@ from advisor.ui.parts.markup import (
 )
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
-from advisor.units import GB, memory, seconds, tokens_per_second
+from advisor.units import GB, Quantity, memory, seconds, tokens_per_second
 
 RATE = "B/s"
 

@@ -12,14 +12,13 @@ from advisor.machine.catalog import memory_generation
 from advisor.machine.in_words import cards
 from advisor.machine.machine import Machine
 from advisor.machine.names.words import states_link
-from advisor.machine.quantity import Provenance
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current
 from advisor.ui.question.row import MACHINE, MODEL, open_at
-from advisor.units import GIB, memory
+from advisor.units import GIB, Provenance, memory
 
 STATED = (Provenance.MEASURED, Provenance.GIVEN)  # kinds of speeds that are no assumption
 

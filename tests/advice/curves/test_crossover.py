@@ -12,12 +12,11 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.runtimes.compare import compare
-from advisor.units import GB
+from advisor.units import GB, Quantity
 
 USERS = np.array([1.0, 4.0, 16.0, 64.0])
 

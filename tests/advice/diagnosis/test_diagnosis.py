@@ -35,11 +35,10 @@ from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, Provenance, Quantity
 
 RESIDENT, RAM, DRIVE = PlacementStrategy
 SITUATIONS: dict[str, tuple[str, str, PlacementStrategy, Runtime, dict, dict]] = {

@@ -12,10 +12,10 @@ from advisor.cost_model.schedule import Flow, Route
 from advisor.cost_model.timing import stage_seconds
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model.expert_use import ExpertUse, lookups
 from advisor.runtimes.tiered.passes import OF_RAM, best_link_share
+from advisor.units import Quantity
 
 WHOLE = ("tier_ram_share", "tier_link_share", "tier_drive_share", "tier_engine", "tier_core_engine")
 
