@@ -132,7 +132,7 @@ def advise(
     options_found = permitted(every_option, wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
     users = float(work.users) if session is None else 1.0
-    demand = demand_of(users, money, wants).beside(options_found[0])
+    demand = demand_of(users, money, wants, float(work.prompt)).beside(options_found[0])
     options_found = demand.under_load(options_found)
     task = None if nothing else _task(best, session)
     case = situation_of(options_found, demand, instead)

@@ -40,7 +40,6 @@ from advisor.request.named import named_machine, named_model, owns_nothing
 from advisor.request.session import AgentSession, cached_tokens, session_of
 from advisor.request.wants import (
     SERVED_TPS,
-    SERVED_WITHIN,
     Condition,
     Fixed,
     Texts,
@@ -50,6 +49,7 @@ from advisor.request.wants import (
     listed,
     maker_named,
     tokens_thought,
+    usual_within,
 )
 from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes import runtime as runtime_named
@@ -247,7 +247,7 @@ class Request:
     def served_within(self) -> float:
         """Wait for the first token that a server must keep: as stated, or a usual one [s]."""
         if self.first_token_within is None:
-            return SERVED_WITHIN
+            return usual_within(float(np.max(self.prompt)))
         return self.first_token_within
 
     @property

@@ -45,9 +45,22 @@ class Think(StrEnum):
 
 MAKERS = ("NVIDIA", "AMD", "Intel", "Apple")
 SERVED_TPS = 20.0
+"""Speed for each user that servers are sized for where nobody states it [tokens/s]."""
 SERVED_WITHIN = 2.0
-"""Speed for each user [tokens/s] and wait for the first token [s] that servers are sized for where
-nobody states them."""
+LONGEST_WITHIN = 6.0
+"""Wait for the first token that servers are sized for where nobody states it, of prompts of a chat
+and of long documents: limits of MLPerf for servers of Llama 3.1 8B and of Llama 3.1 405B
+(https://github.com/mlcommons/inference_policies/blob/ac93e89/inference_rules.adoc, read 2026-11-29)
+[s]."""
+CHAT_PROMPT = 2048.0
+"""Longest prompt of a chat: those rules cut the prompts of Llama 3.1 8B to it [tokens]."""
+
+
+def usual_within(prompt: float) -> float:
+    """Wait for the first token of a prompt of a number of tokens that servers are sized for: with
+    the length of the prompt, from that of a chat to that of long documents [s].
+    """
+    return min(max(SERVED_WITHIN, SERVED_WITHIN * prompt / CHAT_PROMPT), LONGEST_WITHIN)
 
 
 @dataclass(frozen=True, kw_only=True)

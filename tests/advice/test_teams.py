@@ -262,3 +262,25 @@ def test_a_reading_speed_that_nobody_reaches_is_answered() -> None:
     """
     advice = advice_for(model="gpt-oss-20b", gpu="RTX 4060", users=2, reading_tps=1e6)
     assert advice.case.for_all is None
+
+
+def test_a_card_that_holds_every_user_is_offered_though_each_is_served_slower() -> None:
+    """A cache of 12 x 6,400 tokens of 256 KiB is 18.8 GiB beside 18 GiB of weights: one of 24 GiB
+    serves few of them fast, one of 96 GiB all of them at a lower speed each.
+    """
+    words = {"model": "Qwen3-32B", "machine": "RTX 4090, Ryzen 9 7950X, 64 GB"}
+    advice = advice_for(**words, users=12, prompt=6000, output=400, texts="house")
+    kept = advice.options[0].speed
+    assert kept.waiting > 0
+    (larger,) = (
+        option
+        for option in advice.options
+        if option.name == "RTX PRO 6000 Blackwell" and option.kind is OptionKind.REPLACE
+    )
+    assert larger.speed.waiting == 0
+    served = [
+        option
+        for option in advice.options
+        if option.kind is OptionKind.REPLACE and option.name.startswith("2x RTX 5090")
+    ]
+    assert [option.speed.waiting for option in served] == [0], "two hold all, one does not"

@@ -9,7 +9,7 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.estimate import Estimate
 from advisor.request.money import SECONDS_PER_HOUR, MoneyInputs
-from advisor.request.wants import SERVED_TPS, SERVED_WITHIN, Wants
+from advisor.request.wants import SERVED_TPS, SERVED_WITHIN, Wants, usual_within
 
 LATE = 30.0  # wait for the first word from which nothing runs well [s]
 BUSY = 2.0 / 3.0
@@ -101,6 +101,7 @@ class Demand:
     # speed that is predicted at least for each of several users; 0 for any that is not too slow at
     # the low end of its range [tokens/s]
     sized_tps: float = 0.0
+    within: float = SERVED_WITHIN  # wait for the first token of servers, where none is stated [s]
 
     @property
     def counted(self) -> bool:
@@ -113,7 +114,7 @@ class Demand:
 
         A stated speed is kept at the low end of its range; the usual one is the likely speed.
         """
-        within = self.wants.first_token_within or SERVED_WITHIN
+        within = self.wants.first_token_within or self.within
         wants = replace(self.wants, first_token_within=within)
         return replace(self, wants=wants, sized_tps=self.wants.user_tps or SERVED_TPS)
 
@@ -246,8 +247,8 @@ class Demand:
         return first_word_at_rate(speed, running, self.wants.requests_per_hour)
 
 
-def demand_of(users: float, money: MoneyInputs, wants: Wants) -> Demand:
-    """Demand of a number of users.
+def demand_of(users: float, money: MoneyInputs, wants: Wants, prompt: float = 0.0) -> Demand:
+    """Demand of a number of users, with prompts of a number of tokens.
 
     Users who ask at the same time bind whatever the requests of an hour come to, which bind too.
     """
@@ -260,4 +261,4 @@ def demand_of(users: float, money: MoneyInputs, wants: Wants) -> Demand:
         crowd = Crowd.RATE
     else:
         crowd = Crowd.PEOPLE
-    return Demand(crowd=crowd, money=money, wants=wants)
+    return Demand(crowd=crowd, money=money, wants=wants, within=usual_within(prompt))

@@ -382,7 +382,7 @@ def added(question: Question, now: Speed | None) -> list[Option]:
     # A further card stays unused where it would only slow the others down, as a third does that
     # two divide each layer without.
     faster = [
-        (machine, now if now and now.decode > speed.decode else speed)
+        (machine, now if now and _slows_down(speed, now) else speed)
         for machine, speed in cards_here(question).added
         if speed is not None and (_one_more(present, machine) or _faster(speed, now))
     ]
@@ -404,13 +404,18 @@ def _one_more(present: tuple[Gpu, ...], machine: Machine) -> bool:
 
 
 def _needless(machine: Machine, speed: Speed, faster: Iterable[tuple[Machine, Speed]]) -> bool:
-    """Whether fewer cards of the same kind are as fast."""
+    """Whether fewer cards of the same kind are as fast, for as many users."""
     name = machine.gpus[0].name
     number = len(machine.gpus)
     return _alike(machine, name) and any(
-        _alike(each, name) and len(each.gpus) < number and WORTHWHILE * fewer.decode >= speed.decode
+        _alike(each, name) and len(each.gpus) < number and not _faster(speed, fewer)
         for each, fewer in faster
     )
+
+
+def _slows_down(speed: Speed, now: Speed) -> bool:
+    """Whether a further card would only slow down the users that are served now."""
+    return speed.decode < now.decode and speed.waiting >= now.waiting
 
 
 def _alike(machine: Machine, name: str) -> bool:
@@ -531,7 +536,10 @@ def largest(names: tuple[str, ...], vendor: str) -> str:
 
 
 def _faster(speed: Speed, now: Speed | None) -> bool:
-    return now is None or speed.decode >= WORTHWHILE * now.decode
+    """Whether a speed is notably higher than the present one, or fewer users wait."""
+    if now is None or speed.waiting < now.waiting:
+        return True
+    return speed.decode >= WORTHWHILE * now.decode
 
 
 def machines(question: Question, now: Speed | None) -> list[Option]:

@@ -54,21 +54,22 @@ class TimedStack:
     ) -> Speeds:
         """Speed of each wanted machine in the fastest runtime and placement that runs there.
 
-        Placements are tried in the order given, the fastest first. A runtime is left out where a
-        bound on its speed is below that of one before it.
+        Of several users fewest wait in it. Placements are tried in the order given, the fastest
+        first. A runtime is left out where a bound on its speed is below that of one before it, and
+        no user waits in that.
         """
         if wanted is None:
             wanted = np.ones(len(self.stack.machines), dtype=bool)
         fastest = nothing("", None, len(wanted))
-        least = np.zeros(len(wanted))
         for runtime in self.runtimes:
-            reached = least.copy()
+            reached = np.nan_to_num(fastest.decode)
+            waiting = np.nan_to_num(fastest.waiting)
+            least = np.where(waiting > 0, 0.0, reached)
             for speeds, machines in self._placed(runtime, wanted, strategies, least):
-                faster = machines & (speeds.decode > least)
-                reached[faster] = speeds.decode[faster]
-                if faster.any():
-                    fastest.take_over(speeds, faster)
-            least = reached
+                as_many = (reached == 0) | (speeds.waiting == waiting)
+                better = (as_many & (speeds.decode > reached)) | (speeds.waiting < waiting)
+                if (machines & better).any():
+                    fastest.take_over(speeds, machines & better)
         return fastest
 
     def _placed(
@@ -295,18 +296,22 @@ class TimedCards(TimedStack):
 
     @lazy
     def holders(self) -> tuple[CardSpeed, ...]:
-        """Cards of each kind that hold the whole model, as few as possible; one card where no
-        number of them holds it.
+        """Cards of each kind that hold the whole model, as few as possible, and those in which no
+        user waits; one card where no number of them holds it.
         """
         fewest: dict[str, int] = {}
+        serving: dict[str, int] = {}
         for (name, _), at in self.stack.alike.items():
             if self._whole.fits[at]:
                 fewest.setdefault(name, at)
+                if self._whole.waiting[at] == 0:
+                    serving.setdefault(name, at)
         each = [name for name, count in self.stack.alike if count == 1]
         parts = [name for name in each if name not in fewest]
         several = [name for name in each if fewest.get(name, -1) != self.stack.alike[name, 1]]
         self._parts(several)  # all at once, as `alone` may want those of which several are taken
-        return (*self._rows(fewest.values(), self._whole), *self.alone(parts))
+        able = dict.fromkeys((*fewest.values(), *serving.values()))
+        return (*self._rows(able, self._whole), *self.alone(parts))
 
     @lazy
     def _whole(self) -> Speeds:

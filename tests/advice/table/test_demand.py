@@ -96,3 +96,17 @@ def test_a_day_of_a_team_is_that_of_each_user() -> None:
     assert replace(team, users=1).nouns().money.replies_per_day == MoneyInputs.replies_per_day
     opened = texts.from_address({"model": "Qwen3-8B", "users": "25", "v": "2026-10"})
     assert opened.request.nouns().money.replies_per_day == 40
+
+
+@pytest.mark.parametrize(
+    ("prompt", "seconds"),
+    [(512.0, 2.0), (2048.0, 2.0), (3072.0, 3.0), (6144.0, 6.0), (50_000.0, 6.0)],
+)
+def test_servers_begin_later_with_longer_prompts(prompt: float, seconds: float) -> None:
+    # 2 s for 2,048 tokens, as many more for longer ones, 6 s for long documents
+    assert Request(**SERVER, prompt=prompt).served_within == seconds
+    assert demand_of(16.0, MoneyInputs(), Wants(), prompt).as_wished.wants.first_token_within == (
+        seconds
+    )
+    stated = Wants(first_token_within=1.0)
+    assert demand_of(16.0, MoneyInputs(), stated, prompt).as_wished.wants.first_token_within == 1.0
