@@ -226,25 +226,50 @@ def command(
     return lines(model, placement, machine, work)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StrataSizeRow:
+    """One row of data/runtimes/strata_sizes.csv: a family of files that Strata's setup installs."""
+
+    models: str  # pattern of the models' names
+    family: str  # value of its option --family
+    sizes: str  # values of its option --model, separated by spaces
+    budget: bool  # whether it keeps a stated part of the experts in RAM
+    source: str
+    source_date: str
+
+
+def strata_sizes(model: Model) -> tuple[StrataSizeRow, ...]:
+    """Families of files that Strata's setup has of a model, the usual one first."""
+    rows = read(DATA / "runtimes/strata_sizes.csv", StrataSizeRow)
+    return tuple(row for row in rows if re.search(row.models, model.name, re.IGNORECASE))
+
+
 def _strata(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Start lines of Strata: its set-up, its own tuning, and the link share with which cores and
     link end together.
+
+    The set-up takes sizes that it has files of, and asks for one where the format is none of them.
     """
-    form = shlex.quote(model.format)
-    family = "unsloth" if model.format.startswith("UD-") else "qwen"
-    context = int(work.context)
-    parts = [f"./setup.sh --family {family} --model {form} --context {context}"]
-    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
+    families = strata_sizes(model)
+    names = (model.format, f"UD-{model.format}")
+    sized = ((row, name) for row in families for name in names if name in row.sizes.split())
+    row, size = next(sized, (families[0] if families else None, ""))
+    parts = ["./setup.sh"]
+    parts += [f"--family {row.family}"] if row else []
+    parts += [f"--model {size}"] if size else []
+    parts.append(f"--context {int(work.context)}")
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD and row and row.budget and size:
         budget = int(float(np.ravel(placement.page_cache)[0]) / GIB)
-        parts[0] += f" --resident-budget-gib {budget}"
+        parts.append(f"--resident-budget-gib {budget}")
+    elif placement.strategy is PlacementStrategy.NVME_OFFLOAD:
+        parts.append("--low-ram on")
+    if not size:
+        parts.append(f"  # asks for a size: it has no files in {model.format}")
+    tuning = "strata launch --calibrate"
     if machine.gpus and not machine.unified:
         share = f"{best_link_share(machine):.2f}"
-        parts.append(
-            f"strata launch --calibrate   # else --pcie-frac {share}: link and cores end together"
-        )
-    else:
-        parts.append("strata launch --calibrate")
-    return "\n".join(parts)
+        tuning += f"   # else --pcie-frac {share}: link and cores end together"
+    return " ".join(parts) + "\n" + tuning
 
 
 def _poly(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -257,7 +282,8 @@ def _poly(model: Model, placement: Placement, machine: Machine, work: Workload) 
 def _maya(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     cards = ",".join(map(str, range(len(machine.gpus))))
     option = "--gpus" if len(machine.gpus) > 1 else "--gpu"
-    return f"./maya.sh {option} {cards} --context {int(work.context)} --calibrate"
+    backend = "--backend hip " if machine.only_of("AMD") else ""
+    return f"./maya.sh {backend}{option} {cards} --context {int(work.context)} --calibrate"
 
 
 def _moe4all(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -268,12 +294,13 @@ def _colibri(model: Model, placement: Placement, machine: Machine, work: Workloa
     ram = int(float(np.ravel(placement.page_cache)[0]) / GIB)
     gpu = " --gpu auto" if machine.gpus else ""
     folder = shlex.quote(f"{model.file_stem}_i4")
-    return f"DIRECT=1 COLI_MODEL={folder} ./coli chat --ram {ram}{gpu}"
+    budget = f" --ram {ram}" if ram else ""  # left out, it takes 88 % of what is free
+    return f"DIRECT=1 COLI_MODEL={folder} ./coli chat{budget}{gpu}"
 
 
 def _freetoken(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     name = shlex.quote(model.published_as)
-    return f"ft bench bw && ft serve {name} --moe-backend hybrid --moe-cache-auto"
+    return f"ft bench bw && ft serve --model {name} --moe-backend hybrid --moe-cache-auto"
 
 
 def _crow(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -302,6 +329,8 @@ LINES: Mapping[str, Callable[[Model, Placement, Machine, Workload], str]] = {
     "freetoken": _freetoken,
     "crow": _crow,
 }
-"""Start lines by engine: Strata docs/DETAILS.md at 0173fc46, PolyStrata releases to 0.2.19-poly.1,
-Maya README at 001c639, MoE4All README_EN at 0846219, colibri README at 01a537b, FreeToken README at
-1cb698d, Crow 0.5.1."""
+"""Start lines by engine. Their options are those of the engines' own parsers: Strata's setup.py
+at 021ef858 (`strata launch` is of release 0.2), Maya's maya.py at 001c639, colibri's c/coli at
+032d8df, FreeToken's server/args.py of August 2026, Crow's patches/moe-stream-on-b10269.patch;
+MoE4All starts a wizard. PolyStrata's are those of its releases to 0.2.19-poly.1, whose files could
+not be read."""

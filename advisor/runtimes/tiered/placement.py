@@ -32,6 +32,7 @@ from advisor.runtimes.tiered.engines import RamTier, TieredEngine
 from advisor.units import GIB, Array
 
 CONTEXT = 0.5 * GIB  # VRAM of a driver's context and libraries on each GPU; assumed [B]
+AS_SOLD = 0.95  # least memory by CUDA or a driver, of that as sold (RTX 3090: 23.56 of 24 GiB)
 SPARE = 2.0**20  # memory that stays free, so that rounding fills none beyond its size [B]
 
 
@@ -127,7 +128,7 @@ def _check_gpus(engine: TieredEngine, machine: Machine, strategy: PlacementStrat
     foreign = [gpu.name for gpu in machine.gpus if not engine.takes_vendor(gpu.vendor)]
     if foreign and not engine.without_gpu:
         raise Refusal(f"{engine.name} does not run on {foreign[0]}.")
-    small = engine.least_vram_gib * GIB
+    small = AS_SOLD * engine.least_vram_gib * GIB
     if machine.gpus and np.all(np.asarray(machine.gpus[0].memory.value) < small):
         raise Refusal(
             f"{engine.name} starts with {engine.least_vram_gib:g} GB of VRAM, and "

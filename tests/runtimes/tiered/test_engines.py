@@ -22,7 +22,7 @@ from advisor.model.model import Model
 from advisor.runtimes import runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
-from advisor.runtimes.tiered import described, in_tiers, on_card, tiered_runtimes
+from advisor.runtimes.tiered import command, described, in_tiers, on_card, tiered_runtimes
 from advisor.runtimes.tiered.engines import BUFFERED, DIRECT, MAPPED, RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
 from advisor.units import GIB, Array
@@ -332,3 +332,67 @@ def test_colibri_leaves_an_eighth_of_the_ram_free(ram_gb: float, cached_gb: floa
     loaded = runtime("colibri").loaded_format("Q4_K_M", where).format
     here = answer("colibri", resolve.find("GLM-5.2", loaded).model, where, DRIVE)
     assert float(here.placement.page_cache) == pytest.approx(cached_gb * 1e9, rel=0.06)
+
+
+def start_line(
+    name: str,
+    published: str,
+    form: str,
+    strategy: PlacementStrategy = RAM,
+    gpu: str = "RTX 4090",
+    ram_gb: float = 96.0,
+) -> str:
+    """Start line of an engine for a model in a format."""
+    where, work = rig(gpu, ram_gb), Workload(prompt=4096)
+    asked = resolve.find(published, form).model
+    result = estimate(asked, where, work, runtime(name), strategy)
+    engine = TieredEngine.called(name)
+    assert engine is not None
+    assert result.placement is not None
+    return command(engine, asked, result.placement, where, work)
+
+
+@pytest.mark.parametrize(
+    ("published", "form", "options", "without"),
+    [
+        ("Qwen3.8-Flash-Next", "IQ3_S", "--family qwen --model IQ3_S", "#"),
+        ("Qwen3.8-Flash-Next", "IQ1_M", "--family coder --model IQ1_M", "#"),
+        ("Qwen3.8-Flash-Next", "IQ4_XS", "--family unsloth --model UD-IQ4_XS", "#"),
+        ("Qwen3.8-Flash-Next", "Q4_K_M", "--family qwen --context", "--model"),
+        ("Qwen3.6-35B-A3B", "UD-IQ3_S", "--family qwen36 --model UD-IQ3_S", "#"),
+    ],
+)
+def test_strata_s_setup_is_asked_for_files_that_it_has(
+    published: str, form: str, options: str, without: str
+) -> None:
+    # setup.py at 021ef858 refuses a size that its family does not list; without one it asks
+    first = start_line("Strata", published, form).splitlines()[0]
+    assert options in first
+    assert without not in first
+
+
+def test_strata_keeps_a_stated_part_in_ram_with_one_family_alone() -> None:
+    # setup.py: "--resident-budget-gib" is of the Unsloth files; others stream with "--low-ram on"
+    listed = start_line("Strata", "Qwen3.8-Flash-Next", "UD-Q4_K_XL", DRIVE, ram_gb=32.0)
+    assert "--resident-budget-gib" in listed
+    other = start_line("Strata", "Qwen3.8-Flash-Next", "IQ3_S", DRIVE, ram_gb=32.0)
+    assert "--low-ram on" in other
+    assert "--resident-budget-gib" not in other
+
+
+def test_options_of_start_lines_are_those_of_the_engines_parsers() -> None:
+    # FreeToken's server/args.py has the model as an option; Maya's maya.py builds for CUDA unless
+    # told `--backend hip`; colibri's c/coli takes 88 % of what is free without `--ram`
+    assert "ft serve --model " in start_line("FreeToken", "Qwen3.8-Flash-Next", "Q4_K_M")
+    glm = ("GLM-5.3-Flash", "IQ2_XXS")
+    assert "--backend hip" in start_line("Maya", *glm, gpu="RX 7900 XTX")
+    assert "--backend" not in start_line("Maya", *glm)
+    apple = start_line("colibri", "GLM-5.2", "Q4_K_M", DRIVE, gpu="Apple M1 Max 32c", ram_gb=64.0)
+    assert "--ram" not in apple
+
+
+@pytest.mark.parametrize("gpu", ["RTX 4090", "RTX 3090", "RX 7900 XTX"])
+def test_a_card_of_24_gb_is_enough_for_an_engine_from_24_gb(gpu: str) -> None:
+    flash = resolve.find("DeepSeek-V4-Flash", "Q4_K_M").model
+    assert "starts with" not in answer("ds4", flash, rig(gpu, 256.0)).refusal
+    assert "starts with 24 GB" in answer("ds4", flash, rig("RTX 5080", 256.0)).refusal
