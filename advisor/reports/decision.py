@@ -108,7 +108,10 @@ def _because(answer: Answer, short: Brief) -> Iterator[str]:
     """Sentences of reasons: what the present machine gives, then why the purchase, or why none."""
     advice = answer.advice
     gives = advice.summary.gives
-    yield gives if answer.nouns.request.nowhere else f"{parts(answer.nouns.machine)}: {gives}"
+    if answer.nouns.request.nowhere:
+        yield gives
+    else:
+        yield f"{parts(answer.nouns.machine)}: {gives}"
     safe = advice.choice.safe
     if _free(advice, short) is not None:
         yield advice.summary.way
@@ -178,9 +181,10 @@ def _next_step(advice: Advice, short: Brief) -> str:
     free = next((way for way in short.ways if way.kind == "free"), None)
     safe = advice.choice.safe
     if free is not None and free.decode:
-        how = f": {free.command}" if free.command else ""
         told = free.note or f"{number(free.decode)} tokens/s"
-        return f"Try {free.name} first, free, {told}{how}{'' if how else '.'}"
+        if free.command:
+            return f"Try {free.name} first, free, {told}: {free.command}"
+        return f"Try {free.name} first, free, {told}."
     if safe is not None:
         return f"Ask for today's price of {_goods(safe)}."
     return "None. Look again when the model, the answers a day or the prices change."

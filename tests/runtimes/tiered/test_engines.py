@@ -343,7 +343,8 @@ def start_line(
     ram_gb: float = 96.0,
 ) -> str:
     """Start line of an engine for a model in a format."""
-    where, work = rig(gpu, ram_gb), Workload(prompt=4096)
+    where = rig(gpu, ram_gb)
+    work = Workload(prompt=4096)
     asked = resolve.find(published, form).model
     result = estimate(asked, where, work, runtime(name), strategy)
     engine = TieredEngine.called(name)
