@@ -91,11 +91,16 @@ class ModulePatterns:
         return made
 
 
+ENDS = ("embed_tokens", "lm_head", "embeddings", "wte")
+"""Modules of a language model beside its layers whose names have the same beginnings."""
+
+
 def _without_head(pattern: str) -> str:
-    """Pattern without what stands before the layers of the language model."""
+    """Pattern without what stands before the layers, token table and head of the language model."""
     for head in HEADS:
-        if pattern.startswith(f"{head}layers."):
-            return pattern.removeprefix(head)
+        short = pattern.removeprefix(head)
+        if pattern.startswith(head) and (short.startswith("layers.") or short in ENDS):
+            return short
     return pattern
 
 

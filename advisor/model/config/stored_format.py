@@ -13,6 +13,7 @@ References:
     [4] ml-explore/mlx-lm, utils.py (`quantization`, with an object for each module of its own).
     [5] ModelCloud/GPTQModel (`dynamic`, quantize_config.json), intel/auto-round (`extra_config`).
     [6] casper-hansen/AutoAWQ, awq/models/_config.py (`w_bit`, `q_group_size`; quant_config.json).
+    [7] huggingface/transformers, docs/source/en/quantization/vptq.md (bits of the centroids).
 """
 
 import math
@@ -179,9 +180,14 @@ def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[
     """
     if not stored.modules or not stored.name:
         return None, ""
-    forms = _forms(architecture, stored)
+    chosen = _forms(architecture, stored)
+    forms = [form for form, _ in chosen]
     types = {form: Format.named(form).tensor_types(architecture) for form in set(forms)}
-    kinds = [types[form][at] for at, form in enumerate(forms)]
+    of_layers = {form: _type_of_most(architecture, types[form]) for form in types}
+    kinds = [
+        of_layers[form] if named and architecture.tensors[at].role in ENDS else types[form][at]
+        for at, (form, named) in enumerate(chosen)
+    ]
     weights: Counter[str] = Counter()
     for tensor, form in zip(architecture.tensors, forms, strict=True):
         weights[form] += tensor.params
@@ -193,11 +199,28 @@ def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[
     return model, _note_of_modules(architecture, stored, model, alike)
 
 
-def _forms(architecture: Architecture, stored: StoredFormat) -> list[str]:
-    """Format of each tensor, in order."""
+ENDS = ("token_embd", "output")
+"""Token table and head, which tools pack where a file names them, whatever they do otherwise."""
+
+
+def _forms(architecture: Architecture, stored: StoredFormat) -> list[tuple[str, bool]]:
+    """Format of each tensor, in order, and whether the file names its module rather than many."""
     patterns = ModulePatterns(meanings=stored.modules)
-    matches = (patterns.of(paths) for _, paths in module_paths(architecture))
-    return [stored.name if match is None else match[1] for match in matches]
+    matches = ((patterns.of(paths), paths) for _, paths in module_paths(architecture))
+    return [
+        (stored.name, False)
+        if match is None
+        else (match[1], any(path in match[0] for path in paths))
+        for match, paths in matches
+    ]
+
+
+def _type_of_most(architecture: Architecture, types: Iterable[StorageType]) -> StorageType:
+    """Storage type of most weights of the layers."""
+    weights: Counter[StorageType] = Counter()
+    for tensor, kind in zip(architecture.tensors, types, strict=True):
+        weights[kind] += tensor.params if tensor.layer is not None else 0
+    return weights.most_common(1)[0][0]
 
 
 def _pairs(
@@ -378,6 +401,8 @@ def _packing(tool: str, values: Mapping[str, object]) -> tuple[str, str] | None:
     """Format of a tool by the bits and the group that its object states; None without bits."""
     if tool == "AQLM":
         return _of_codebooks(values)
+    if tool == "VPTQ":
+        return _of_centroids(values)
     if tool == "BitNet":
         return _spelled(Packing.stated(tool, BITNET_BITS)), ""
     kind, of_word = _type_in_words(values)
@@ -431,6 +456,30 @@ def _of_codebooks(values: Mapping[str, object]) -> tuple[str, str] | None:
     if not books or not code or not group:
         return None
     return _spelled(Packing.stated("AQLM", books * code / group)), ""
+
+
+def _of_centroids(values: Mapping[str, object]) -> tuple[str, str] | None:
+    """VPTQ [7]: bits of the indices of a vector of weights, and of its residual's; of a whole file,
+    of the first layer that it lists.
+
+    log2(centroids) / length + log2(residual centroids) / length
+    """
+    layers = (value for value in _object(values, "config_for_layers").values())
+    told = next((layer for layer in layers if isinstance(layer, Mapping)), values)
+    length, centroids, residual = (
+        _last(told.get(key)) for key in ("vector_lens", "num_centroids", "num_res_centroids")
+    )
+    if length < 1 or centroids <= 1:
+        return None
+    bits = (math.log2(centroids) + math.log2(max(residual, 1.0))) / length
+    return _spelled(Packing.stated("VPTQ", bits)), ""
+
+
+def _last(value: object) -> float:
+    """Last number of a list, which is that of columns without outliers; 0 without one."""
+    numbers = value if isinstance(value, list | tuple) else [value]
+    last = numbers[-1] if numbers else None
+    return float(last) if isinstance(last, int | float) and math.isfinite(last) else 0.0
 
 
 def _spelled(packing: Packing) -> str:
@@ -540,9 +589,15 @@ def _apart(quantization: Config) -> Modules:
         f"{REGEX if _is_expression(name) else ''}{name}": form for name, form in listed.items()
     }
     modules |= _dynamic(tool, values.get("dynamic"))
+    if tool == "VPTQ":
+        modules |= _of_modules(tool, values.get("config_for_layers"))
+    if values.get("lm_head") is True:
+        form, _ = _of_whole(quantization)  # GPTQModel and AutoRound pack the head where told [5]
+        modules |= {"lm_head": form} if form else {}
     if tool == "MLX":
-        modules |= _of_modules(tool, {k: v for k, v in values.items() if "." in k})
-        modules |= {k: PLAIN for k, v in values.items() if v is False and "." in k}
+        own = {k: v for k, v in values.items() if "." in k or isinstance(v, Mapping)}
+        modules |= _of_modules(tool, own)
+        modules |= {k: PLAIN for k, v in values.items() if v is False}
     return modules
 
 

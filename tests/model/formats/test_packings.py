@@ -247,6 +247,71 @@ def test_what_no_group_of_a_file_takes_stays_as_it_is() -> None:
     assert stored_bytes(told) == pytest.approx(bits / 8, rel=0.01)
 
 
+ENDS = [
+    # a file of 4 bits in groups of 32: 4 + (16 + 4) / 32 = 4.625 bits; GPTQModel's `lm_head`
+    ({"quant_method": "gptq", "bits": 4, "group_size": 32}, {"lm_head": True}, 16.0, 4.625),
+    # AutoRound's `extra_config` names the head with bits of its own: 8 + (16 + 8) / 128
+    (
+        {"quant_method": "auto-round", "bits": 4, "group_size": 128},
+        {"extra_config": {"lm_head": {"bits": 8}}},
+        16.0,
+        8.1875,
+    ),
+    # MLX packs both ends, each in bits of its own where the file names it: 6 + 32 / 64
+    (
+        {"quant_method": "mlx", "bits": 4, "group_size": 64},
+        {"model.embed_tokens": {"bits": 6, "group_size": 64}, "lm_head": {"bits": 6}},
+        6.5,
+        6.5,
+    ),
+    (
+        {"quant_method": "mlx", "bits": 4, "group_size": 64},
+        {"language_model.model.embed_tokens": {"bits": 8}, "lm_head": False},
+        8.5,
+        16.0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("whole", "named", "table", "head"), ENDS)
+def test_a_token_table_and_a_head_have_the_bits_that_a_file_names(
+    whole: dict[str, Any], named: dict[str, Any], table: float, head: float
+) -> None:
+    plain = 4.5 if whole["quant_method"] == "mlx" else 16.0
+    more = stored_bytes({**whole, **named}) - stored_bytes(whole)
+    assert more == pytest.approx(VOCAB * HIDDEN * (table + head - 2 * plain) / 8, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("centroids", "residual", "length", "bits"),
+    [
+        # transformers' docs, quantization/vptq.md: v8-k65536-256 has 16/8 + 8/8 = 3 bits
+        (65536, 256, 8, 3.0),
+        (65536, -1, 8, 2.0),  # v8-k65536-0
+        (65536, 65536, 16, 2.0),
+    ],
+)
+def test_vptq_states_its_bits_by_centroids(
+    centroids: int, residual: int, length: int, bits: float
+) -> None:
+    of_layer = {
+        "vector_lens": [-1, length],
+        "num_centroids": [-1, centroids],
+        "num_res_centroids": [-1, residual],
+    }
+    named = {
+        f"model.layers.{layer}.{module}": of_layer
+        for layer in range(LAYERS)
+        for module in (
+            *(f"self_attn.{name}_proj" for name in "qkvo"),
+            *(f"mlp.{name}_proj" for name in ("gate", "up", "down")),
+        )
+    }
+    inside, outside = linear_and_outside()
+    told = {"quant_method": "vptq", "config_for_layers": named}
+    assert stored_bytes(told) == pytest.approx((bits * inside + 16 * outside) / 8, rel=0.01)
+
+
 def test_bitsandbytes_saves_its_flags_under_other_names_too() -> None:
     # transformers 5.23.0, BitsAndBytesConfig.to_dict: `_load_in_4bit` beside `load_in_4bit`
     private = {"quant_method": "bitsandbytes", "_load_in_4bit": True}
