@@ -73,10 +73,10 @@ class EarlyPage:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer a request: the page itself with what it needs first, its scripts from memory."""
-        if scope["type"] == "http":
-            fields = dict(scope["headers"])
-        else:
-            fields = {}
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)  # the socket of a page has no method
+            return
+        fields = dict(scope["headers"])
         agent = fields.get(b"user-agent", b"").decode("latin-1")
         if scope["method"] != "GET" or not _wants_a_page(fields, scope["path"], agent):
             whole = fields and scope["method"] == "GET" and not fields.keys() & PARTLY

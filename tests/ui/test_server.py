@@ -84,6 +84,19 @@ def test_anything_else_passes_as_it_is():
         assert (body, headers[b"etag"]) == (PAGE, b"old")
 
 
+def test_the_socket_of_a_page_passes_as_it_is():
+    """A scope of ASGI's type websocket has no method."""
+    seen = []
+
+    async def program(scope, _receive, _send):
+        seen.append(scope)
+
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": []}
+    with pytest.raises(StopIteration):  # nothing of it waits, so no loop is needed
+        server.EarlyPage(program)(scope, None, None).send(None)
+    assert seen == [scope]
+
+
 def test_scripts_of_the_first_screen_come_whole_from_memory():
     """All that the page names, until a browser asks for another part or state of one."""
     _, page, _ = answered()
