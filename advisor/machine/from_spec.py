@@ -69,11 +69,11 @@ class StatedParts:
     cpu: CpuName | None = None  # stated processor; None where none is stated
 
     @staticmethod
-    def of(inputs: MachineSpec) -> "StatedParts":
+    def of(spec: MachineSpec) -> "StatedParts":
         """Stated parts of a specification."""
         return StatedParts(
-            cards=() if inputs.gpu in (None, MachineSpec.NO_GPU) else cards_of(str(inputs.gpu)),
-            cpu=catalog.HOSTS.named(inputs.cpu) if inputs.cpu else None,
+            cards=() if spec.gpu in (None, MachineSpec.NO_GPU) else cards_of(str(spec.gpu)),
+            cpu=catalog.HOSTS.named(spec.cpu) if spec.cpu else None,
         )
 
     @property
@@ -88,110 +88,110 @@ class StatedParts:
         return next(card.row for card in self.cards if card.row.name == gpu.name)
 
 
-def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> Machine:
+def machine(spec: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields."""
-    inputs, told = _as_stated(_with_own_graphics(inputs))
-    parts = StatedParts.of(inputs)
-    gpus = _gpus(inputs, parts)
-    host = _host(inputs, parts, gpus[0] if gpus else None)
-    gpus = tuple(_with_ram_rate(gpu, inputs, parts.host).with_copies(host) for gpu in gpus)
+    spec, told = _as_stated(_with_own_graphics(spec))
+    parts = StatedParts.of(spec)
+    gpus = _gpus(spec, parts)
+    host = _host(spec, parts, gpus[0] if gpus else None)
+    gpus = tuple(_with_ram_rate(gpu, spec, parts.host).with_copies(host) for gpu in gpus)
     every = gpus
-    gpus = reached(gpus, inputs)
+    gpus = reached(gpus, spec)
     on_one_board = all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
-        inputs = replace(inputs, machines=inputs.machines * len(gpus), gpu_count=1)
+        spec = replace(spec, machines=spec.machines * len(gpus), gpu_count=1)
         gpus = gpus[:1]
     single = Machine(
         name="",
         gpus=gpus,
         host=host,
-        disk=drive(inputs, host),
-        notes=tuple(dict.fromkeys((*_assumptions(inputs, parts), *told))),
-        nodes=inputs.machines,
-        network=_network(inputs, gpus),
+        disk=drive(spec, host),
+        notes=tuple(dict.fromkeys((*_assumptions(spec, parts), *told))),
+        nodes=spec.machines,
+        network=_network(spec, gpus),
         idle=() if gpus else tuple(gpu for gpu in every if not gpu.unified),
     )
     name = single.parts_name
-    if inputs.machines > 1:
-        name = f"{inputs.machines} machines of {name}"
-    described = replace(single, name=name, gpus=gpus * inputs.machines)
-    return completed(described, inputs, usual_system)
+    if spec.machines > 1:
+        name = f"{spec.machines} machines of {name}"
+    described = replace(single, name=name, gpus=gpus * spec.machines)
+    return completed(described, spec, usual_system)
 
 
 def completed(
-    described: Machine, inputs: MachineSpec, usual_system: str, *, seen: bool = False
+    described: Machine, spec: MachineSpec, usual_system: str, *, seen: bool = False
 ) -> Machine:
     """Machine of parts with its stated backend, threads, software and screens.
 
     One without a name is named by its parts; `seen` says that its system is known, not assumed.
     """
-    gpus = reached(described.gpus, inputs)
-    host = at_work(described.host, inputs)
+    gpus = reached(described.gpus, spec)
+    host = at_work(described.host, spec)
     parts = replace(described, gpus=gpus, host=host)
     named = replace(parts, name=parts.name or parts.parts_name)
-    stated = with_software(named, inputs, usual_system, seen=seen)
-    if inputs.vram_gb is None:
+    stated = with_software(named, spec, usual_system, seen=seen)
+    if spec.vram_gb is None:
         shared = with_shared_memory(stated)
     else:
         shared = stated
-    return with_screen(shared, inputs.screen_gb)
+    return with_screen(shared, spec.screen_gb)
 
 
-def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
+def _as_stated(spec: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
     """Specification with the link and memory that the GPU's name states, and notes on them."""
-    name = inputs.gpu
+    name = spec.gpu
     if name in (None, MachineSpec.NO_GPU) or name in catalog.GPUS.rows():
-        return inputs, ()
+        return spec, ()
     written = Written(plain(str(name)))
     stated = statements(written)
     generation, lanes = written.link
     bare = stated.rest.without_lanes.text
     if bare and bare != written.text:
-        inputs = replace(inputs, gpu=bare)
-    cards = cards_of(str(inputs.gpu))
+        spec = replace(spec, gpu=bare)
+    cards = cards_of(str(spec.gpu))
     told: list[str] = []
     if len(cards) == 1:
-        told += catalog.unused_of_card(str(inputs.gpu), cards[0])
+        told += catalog.unused_of_card(str(spec.gpu), cards[0])
     if stated.watts is not None:
         told.append(power_note(stated.watts, cards[0].row))
-    if stated.gpu_gib is not None and cards[0].row.unified and inputs.vram_gb is None:
-        inputs = replace(inputs, vram_gb=stated.gpu_gib)
-    if (generation or lanes) and inputs.pcie_gen is None and inputs.pcie_lanes is None:
+    if stated.gpu_gib is not None and cards[0].row.unified and spec.vram_gb is None:
+        spec = replace(spec, vram_gb=stated.gpu_gib)
+    if (generation or lanes) and spec.pcie_gen is None and spec.pcie_lanes is None:
         row = cards[0].row
         generation = min(generation, row.pcie_gen or generation)
         lanes = min(lanes, row.pcie_lanes or lanes)
-        inputs = replace(inputs, pcie_gen=generation or None, pcie_lanes=lanes or None)
+        spec = replace(spec, pcie_gen=generation or None, pcie_lanes=lanes or None)
         told.append(link_note(generation, lanes))
-    return inputs, tuple(told)
+    return spec, tuple(told)
 
 
-def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
+def reached(gpus: tuple[Gpu, ...], spec: MachineSpec) -> tuple[Gpu, ...]:
     """GPUs that the stated backend drives; none for the backend "cpu"."""
-    if inputs.backend is None:
+    if spec.backend is None:
         return gpus
-    backends.check(inputs.backend, (gpu.vendor for gpu in gpus))
-    if inputs.backend == Backend.CPU:
+    backends.check(spec.backend, (gpu.vendor for gpu in gpus))
+    if spec.backend == Backend.CPU:
         return ()
     return gpus
 
 
-def at_work(host: Host, inputs: MachineSpec) -> Host:
+def at_work(host: Host, spec: MachineSpec) -> Host:
     """Processor with one working core for each thread; threads beyond its cores make the cores
     wait.
     """
-    if inputs.threads is None:
+    if spec.threads is None:
         return host
-    bound = NumaPolicy.on_one_node(inputs.numa) and host.sockets > 1
+    bound = NumaPolicy.on_one_node(spec.numa) and host.sockets > 1
     if bound:
         cores = host.cores // host.sockets
     else:
         cores = host.cores
     return replace(
         host,
-        cores=min(host.cores, inputs.threads),
-        threads=inputs.threads,
+        cores=min(host.cores, spec.threads),
+        threads=spec.threads,
         cores_there=host.cores,
-        thread_excess="" if inputs.threads <= cores else _excess(host.name, cores, inputs.threads),
+        thread_excess="" if spec.threads <= cores else _excess(host.name, cores, spec.threads),
     )
 
 
@@ -209,14 +209,14 @@ def _excess(name: str, cores: int, threads: int) -> str:
     return ThreadExcess.PAST_CORES
 
 
-def _assumptions(inputs: MachineSpec, parts: StatedParts) -> tuple[str, ...]:
+def _assumptions(spec: MachineSpec, parts: StatedParts) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
     gpus = parts.cards
     notes = [note for part in (*gpus, parts.cpu) if part for note in part.notes]
-    if inputs.vram_gb is None:
+    if spec.vram_gb is None:
         most = 0.0
     else:
-        most = np.max(inputs.vram_gb)
+        most = np.max(spec.vram_gb)
     for row in (gpu.row for gpu in gpus if most and not gpu.row.unified):
         sizes = sizes_of(row, catalog.GPUS.rows())
         if most > CHANGED * sizes[-1]:
@@ -227,10 +227,10 @@ def _assumptions(inputs: MachineSpec, parts: StatedParts) -> tuple[str, ...]:
             )
     if (
         gpus
-        and NVLINK.search(plain(str(inputs.gpu)))
+        and NVLINK.search(plain(str(spec.gpu)))
         and gpus[0].row.name in catalog.published("bridge")
     ):
-        pair = sum(gpu.count for gpu in gpus) * inputs.gpu_count == 2
+        pair = sum(gpu.count for gpu in gpus) * spec.gpu_count == 2
         if pair:
             are = "are joined by one"
         else:
@@ -244,15 +244,15 @@ BOARDS_OF_SEVERAL = ("Instinct",)
 board of (MI300A); others with unified memory are machines of their own."""
 
 
-def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
+def _network(spec: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
     """Network between machines, as stated, by a rate alone, or the usual one; None for a single
     machine.
     """
-    if inputs.machines == 1:
+    if spec.machines == 1:
         return None
-    rate = inputs.network_gbs
+    rate = spec.network_gbs
     gpu = gpus[0].name if gpus else ""
-    stated = inputs.network or (f"{rate * 8:g}GbE" if rate is not None else "")
+    stated = spec.network or (f"{rate * 8:g}GbE" if rate is not None else "")
     if stated:
         network = network_named(stated, gpu)
     else:
@@ -262,16 +262,16 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
     return replace(network, rate=Quantity.given(rate * GB))
 
 
-def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
+def _with_own_graphics(spec: MachineSpec) -> MachineSpec:
     """Specification with the GPU on the chip that is given as processor."""
-    if inputs.gpu is not None or inputs.cpu is None:
-        return inputs
+    if spec.gpu is not None or spec.cpu is None:
+        return spec
     with suppress(UnknownName):
-        cpu = catalog.HOSTS.named(inputs.cpu)
+        cpu = catalog.HOSTS.named(spec.cpu)
         if cpu.row.segment == "unified":
-            gpu = catalog.GPUS.named(cpu.gpu or inputs.cpu)
-            return replace(inputs, gpu=gpu.row.name, ram_gb=inputs.ram_gb or cpu.memory_gib)
-    return inputs
+            gpu = catalog.GPUS.named(cpu.gpu or spec.cpu)
+            return replace(spec, gpu=gpu.row.name, ram_gb=spec.ram_gb or cpu.memory_gib)
+    return spec
 
 
 def cards_of(text: str) -> tuple[GpuName, ...]:
@@ -288,23 +288,23 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
     return tuple(catalog.GPUS.named(kind.strip()) for kind in kinds)
 
 
-def _gpus(inputs: MachineSpec, parts: StatedParts) -> tuple[Gpu, ...]:
+def _gpus(spec: MachineSpec, parts: StatedParts) -> tuple[Gpu, ...]:
     """Stated GPUs, the fastest first; none where none are stated."""
     if not parts.cards:
         return ()
     gpus: list[Gpu] = []
     for kind in parts.cards:
         gpu = from_catalog.gpu_of(kind.row)
-        size = kind.part_gib if inputs.vram_gb is None else inputs.vram_gb
+        size = kind.part_gib if spec.vram_gb is None else spec.vram_gb
         if size is not None:
             gpu = replace(gpu, memory=Quantity.given(size * GIB))
-        gpus += [replace(gpu, link=_link(inputs, gpu, kind.row, parts.host))] * kind.count
-    INPUTS["gpu_count"].check(len(gpus) * inputs.gpu_count)
-    cards = Gpu.fastest_first(gpus * inputs.gpu_count)
+        gpus += [replace(gpu, link=_link(spec, gpu, kind.row, parts.host))] * kind.count
+    INPUTS["gpu_count"].check(len(gpus) * spec.gpu_count)
+    cards = Gpu.fastest_first(gpus * spec.gpu_count)
     if all(from_catalog.on_a_board(card) for card in cards):
         return cards
     pair = len(cards) == 2 and {card.name for card in cards} <= catalog.published("bridge").keys()
-    if not (inputs.bridge or (pair and NVLINK.search(plain(str(inputs.gpu))))):
+    if not (spec.bridge or (pair and NVLINK.search(plain(str(spec.gpu))))):
         return cards
     if len(cards) != 2 or cards[0].name != cards[1].name:
         named = " + ".join(card.name for card in cards)
@@ -312,40 +312,40 @@ def _gpus(inputs: MachineSpec, parts: StatedParts) -> tuple[Gpu, ...]:
     return tuple(from_catalog.bridged(card) for card in cards)
 
 
-def _with_ram_rate(gpu: Gpu, inputs: MachineSpec, row: HostRow | None) -> Gpu:
+def _with_ram_rate(gpu: Gpu, spec: MachineSpec, row: HostRow | None) -> Gpu:
     """GPU whose memory is the machine's RAM, at the RAM's rate."""
-    channels = inputs.ram_channels or (row.memory_channels if row else None)
-    rate = inputs.ram_mts or (row.memory_mts if row else None)
+    channels = spec.ram_channels or (row.memory_channels if row else None)
+    rate = spec.ram_mts or (row.memory_mts if row else None)
     peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
-    if inputs.ram_gbs is not None:
-        peak = inputs.ram_gbs * GB
+    if spec.ram_gbs is not None:
+        peak = spec.ram_gbs * GB
     if not gpu.of_ram or peak is None:
         return gpu
     figure = Quantity(peak, Provenance.DERIVED, "the rate of the machine's RAM")
     return replace(gpu, bandwidth=figure, link=from_catalog.shared_memory(float(np.max(peak))))
 
 
-def link(inputs: MachineSpec, gpu: Gpu) -> Link:
+def link(spec: MachineSpec, gpu: Gpu) -> Link:
     """Link of a GPU: the stated one, or the slower of the GPU's own and the processor's slots."""
-    host = catalog.HOSTS.find(inputs.cpu) if inputs.cpu else None
-    return _link(inputs, gpu, catalog.GPUS.find(gpu.name), host)
+    host = catalog.HOSTS.find(spec.cpu) if spec.cpu else None
+    return _link(spec, gpu, catalog.GPUS.find(gpu.name), host)
 
 
-def _link(inputs: MachineSpec, gpu: Gpu, row: GpuRow, host: HostRow | None) -> Link:
+def _link(spec: MachineSpec, gpu: Gpu, row: GpuRow, host: HostRow | None) -> Link:
     """Link of a GPU as stated; without that the slower of its own and of the processor's slots."""
-    if inputs.pcie_gbs is not None:
-        return Link.given(Quantity.given(inputs.pcie_gbs * GB))
+    if spec.pcie_gbs is not None:
+        return Link.given(Quantity.given(spec.pcie_gbs * GB))
     if host is None:
         slots = None
     else:
         slots = host.pcie_gen
     slower = slots is not None and not row.link_gbs and slots < (row.pcie_gen or 3)
-    unstated = inputs.pcie_gen is None and inputs.pcie_lanes is None
+    unstated = spec.pcie_gen is None and spec.pcie_lanes is None
     if gpu.unified or (unstated and not slower):
         return gpu.link
     common = slots if slower else row.pcie_gen
-    lanes = inputs.pcie_lanes or row.pcie_lanes or 16
-    return Link.pcie(inputs.pcie_gen or common or 4, lanes)
+    lanes = spec.pcie_lanes or row.pcie_lanes or 16
+    return Link.pcie(spec.pcie_gen or common or 4, lanes)
 
 
 DDR5_SINCE = "2020-09"
@@ -353,9 +353,9 @@ DDR5_SINCE = "2020-09"
 the RTX 3090, which people still buy for models. Older ones stand in machines of their time."""
 
 
-def _host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
+def _host(spec: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and parts.cpu is None:
-        host = _unified_host(inputs, parts, gpu)
+        host = _unified_host(spec, parts, gpu)
     else:
         size = TYPICAL.ram_gib
         if gpu is not None and LAPTOP_CARD in gpu.name:
@@ -363,12 +363,12 @@ def _host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
         if gpu is not None and gpu.unified and not gpu.of_ram:
             size = parts.card(gpu).memory_gib  # a chip is sold with it
         row = parts.host or catalog.HOSTS.find(_usual_host(parts, gpu))
-        memory = _memory(inputs, min(size, row.max_memory_gib or size))
-        rate = _bandwidth(inputs, row)
+        memory = _memory(spec, min(size, row.max_memory_gib or size))
+        rate = _bandwidth(spec, row)
         host = from_catalog.host_of(row, memory, rate, assumed=parts.cpu is None)
-    if inputs.cores is None:
+    if spec.cores is None:
         return host
-    return replace(host, cores=inputs.cores)
+    return replace(host, cores=spec.cores)
 
 
 def _usual_host(parts: StatedParts, gpu: Gpu | None) -> str:
@@ -383,16 +383,16 @@ def _usual_host(parts: StatedParts, gpu: Gpu | None) -> str:
     return TYPICAL.host
 
 
-def _bandwidth(inputs: MachineSpec, row: HostRow) -> Quantity | None:
+def _bandwidth(spec: MachineSpec, row: HostRow) -> Quantity | None:
     """Bandwidth of the RAM as stated, or by the stated channels and rate; None without both
     [B/s].
     """
-    if inputs.ram_gbs is not None:
-        return Quantity.given(inputs.ram_gbs * GB)
-    if inputs.ram_mts is None and inputs.ram_channels is None:
+    if spec.ram_gbs is not None:
+        return Quantity.given(spec.ram_gbs * GB)
+    if spec.ram_mts is None and spec.ram_channels is None:
         return None
-    channels = inputs.ram_channels or row.memory_channels or 2
-    rate = inputs.ram_mts or row.memory_mts or 3200
+    channels = spec.ram_channels or row.memory_channels or 2
+    rate = spec.ram_mts or row.memory_mts or 3200
     words = f"{channels:g} channels x 8 B x {rate:g} MT/s"
     return Host.sustained(channels * 8 * rate * 1e6, from_catalog.ram_segment(row), words, date="")
 
@@ -400,36 +400,36 @@ def _bandwidth(inputs: MachineSpec, row: HostRow) -> Quantity | None:
 JETSON = "Jetson"  # beginning of the names of NVIDIA's boards, whose cores start kernels slowly
 
 
-def _unified_host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu) -> Host:
+def _unified_host(spec: MachineSpec, parts: StatedParts, gpu: Gpu) -> Host:
     """Processor on the chip of a GPU with unified memory, from its row where there is one."""
     chip = catalog.HOSTS.known(re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name))
     row = parts.card(gpu)
-    named = catalog.GPUS.named(str(inputs.gpu)).memory_gib
-    if inputs.ram_gb is None and named is not None:
-        inputs = replace(inputs, ram_gb=named)
-    memory = _memory(inputs, row.memory_gib)
+    named = catalog.GPUS.named(str(spec.gpu)).memory_gib
+    if spec.ram_gb is None and named is not None:
+        spec = replace(spec, ram_gb=named)
+    memory = _memory(spec, row.memory_gib)
     if chip is not None:
-        return from_catalog.host_of(chip, memory, _bandwidth(inputs, chip))
+        return from_catalog.host_of(chip, memory, _bandwidth(spec, chip))
     rate = row.bandwidth_gbs * GB
     name = "its own processor"
     kind = "board" if JETSON in gpu.name else "unified"
     usual = Host.sustained(rate, kind, row.source, row.source_date)
-    bandwidth = _bandwidth(inputs, catalog.HOSTS.find(TYPICAL.host)) or usual
+    bandwidth = _bandwidth(spec, catalog.HOSTS.find(TYPICAL.host)) or usual
     return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)
 
 
-def _memory(inputs: MachineSpec, typical: float) -> Quantity:
-    if inputs.ram_gb is not None:
-        return Quantity.given(inputs.ram_gb * GIB)
+def _memory(spec: MachineSpec, typical: float) -> Quantity:
+    if spec.ram_gb is not None:
+        return Quantity.given(spec.ram_gb * GIB)
     return Quantity(typical * GIB, Provenance.ASSUMED, "a common size; type yours")
 
 
-def drive(inputs: MachineSpec, host: Host) -> Disk:
+def drive(spec: MachineSpec, host: Host) -> Disk:
     """Drive as stated, or as Macs with such a chip have it, or a typical one."""
-    if inputs.disk_gbs is not None:
+    if spec.disk_gbs is not None:
         return Disk(
-            name=inputs.disk or "drive as given", sequential=Quantity.given(inputs.disk_gbs * GB)
+            name=spec.disk or "drive as given", sequential=Quantity.given(spec.disk_gbs * GB)
         )
-    if inputs.disk is not None:
-        return from_catalog.disk(inputs.disk)
+    if spec.disk is not None:
+        return from_catalog.disk(spec.disk)
     return from_catalog.mac_disk(host.name) or from_catalog.disk(TYPICAL.disk)

@@ -24,7 +24,7 @@ from advisor.units import memory, number
 
 def with_software(
     machine: Machine,
-    inputs: MachineSpec,
+    spec: MachineSpec,
     usual_system: str = OperatingSystem.LINUX,
     *,
     seen: bool = False,
@@ -36,33 +36,33 @@ def with_software(
     else:
         system = OperatingSystem(usual_system)
     vendors = {gpu.vendor for gpu in machine.gpus}
-    if inputs.system is not None:
-        system = OperatingSystem.named(inputs.system)
-        backends.check_system(system, vendors, inputs.backend)
-    if inputs.driver is None:
+    if spec.system is not None:
+        system = OperatingSystem.named(spec.system)
+        backends.check_system(system, vendors, spec.backend)
+    if spec.driver is None:
         driver = None
     else:
-        driver = backends.driver_named(inputs.driver)
+        driver = backends.driver_named(spec.driver)
     if driver is not None:
-        system = _system_of(driver, vendors, system, inputs)
-    if inputs.numa in (None, "none"):
+        system = _system_of(driver, vendors, system, spec)
+    if spec.numa in (None, "none"):
         numa = ""
     else:
-        numa = str(inputs.numa)
+        numa = str(spec.numa)
     stated = replace(
         machine,
         host=replace(machine.host, numa=numa),
         system=system,
-        backend=inputs.backend or (driver.backend if driver else ""),
+        backend=spec.backend or (driver.backend if driver else ""),
         driver="" if driver is None else str(driver),
-        build="" if inputs.build is None else Build.named(inputs.build).month,
+        build="" if spec.build is None else Build.named(spec.build).month,
     )
-    told = tuple(_notes(stated, seen or inputs.system is not None))
+    told = tuple(_notes(stated, seen or spec.system is not None))
     return replace(stated, notes=(*machine.notes, *told), software_notes=told)
 
 
 def _system_of(
-    driver: GraphicsDriver, vendors: set[str], system: OperatingSystem, inputs: MachineSpec
+    driver: GraphicsDriver, vendors: set[str], system: OperatingSystem, spec: MachineSpec
 ) -> OperatingSystem:
     """Operating system of a stated driver: Linux for Mesa and AMDVLK, which Windows lacks."""
     reached = all(Backend.reaches(driver.backend, vendor) for vendor in vendors)
@@ -75,7 +75,7 @@ def _system_of(
         )
     if driver.name == backends.ROCM:
         return system
-    if inputs.system is not None and system != OperatingSystem.LINUX:
+    if spec.system is not None and system != OperatingSystem.LINUX:
         raise InputError(
             f"Driver (--driver) is {driver.words}, which drives cards on Linux; the operating "
             f"system is {system.label}. Leave one of them out."

@@ -121,7 +121,7 @@ class Format:
 
     def tensor_types(self, architecture: Architecture) -> "tuple[StorageType, ...]":
         """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
-        tensors = _as_recipes_see(architecture)
+        tensors = _recipe_traits(architecture)
         if self.family == "gguf":
             expert_type = architecture.expert_type
         else:
@@ -431,8 +431,8 @@ def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AsRecipesSee:
-    """Properties of an architecture's tensors that recipes ask for, which are the same in all
+class RecipeTraits:
+    """Traits of an architecture's tensors that recipes ask for, which are the same in all
     formats.
     """
 
@@ -443,12 +443,12 @@ class AsRecipesSee:
 
 
 @lru_cache(maxsize=256)
-def _as_recipes_see(architecture: Architecture) -> AsRecipesSee:
+def _recipe_traits(architecture: Architecture) -> RecipeTraits:
     alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
     kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
     categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
     roles = (tensor.role for tensor in architecture.tensors)
-    return AsRecipesSee(
+    return RecipeTraits(
         keys=tuple(zip(roles, categories, strict=True)),
         positions=tuple(_positions(architecture, categories)),
         values=categories.count(VALUES),

@@ -105,15 +105,8 @@ def _copies(
     users = np.asarray(work.users, dtype=float)
     for arrangement in side_by_side(machine, float(users)):
         if resident.could_hold(stored, arrangement.part):
-            nouns = (
-                stored,
-                arrangement.part,
-                arrangement.share(work),
-                runtime,
-                settings,
-                [resident],
-            )
-            single = next(iter(_as_one(*nouns)))
+            share = arrangement.share(work)
+            (single,) = _as_one(stored, arrangement.part, share, runtime, settings, [resident])
             if bool(single.fits):
                 yield together(single, arrangement, work)
 

@@ -29,7 +29,7 @@ from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.llama_cpp.passes import WATCHED, Reread, Rereading, reread
+from advisor.runtimes.llama_cpp.passes import OBSERVED, Reread, Rereading, reread
 from advisor.units import GB, GIB, KIB, Array, Provenance, Quantity
 from lab.points import decode_of, margins_of, point_of
 from lab.published import published_rows
@@ -173,7 +173,7 @@ def fitted(runs: Sequence[WatchedRun]) -> Rereading:
     scans = [run for run in dense if run.pages]
     routed = [run for run in runs if run.row.experts and run.pages]
     best = _best(
-        replace(WATCHED, retained=SHARES),
+        replace(OBSERVED, retained=SHARES),
         lambda tried: ((run.again(tried).total - run.read) / run.needed for run in dense),
     )
     best = _best(

@@ -42,7 +42,7 @@ from advisor.cost_model.timing import (
 )
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, Network
-from advisor.runtimes.llama_cpp.passes import WATCHED, missed_share
+from advisor.runtimes.llama_cpp.passes import OBSERVED, missed_share
 from advisor.units import Array, Quantity
 from lab.stack import Columns
 
@@ -417,7 +417,7 @@ def test_pieces_do_not_share_read_ahead(constants: Constants) -> None:
 
 def test_a_scan_finds_little_of_itself_until_all_of_it_is_kept() -> None:
     assert float(missed_share(0.0)) == 1.0
-    assert float(missed_share(0.9)) == pytest.approx(1.0 - WATCHED.retained, rel=0.01)
+    assert float(missed_share(0.9)) == pytest.approx(1.0 - OBSERVED.retained, rel=0.01)
     assert float(missed_share(0.9, retained=0.0)) > 0.99
     assert float(missed_share(1.0)) == 0.0
     assert float(missed_share(2.0)) == 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import own_rows
 import pytest
 
-from advisor.runtimes.llama_cpp.passes import WATCHED
+from advisor.runtimes.llama_cpp.passes import OBSERVED
 from lab.points import paged as paged_points
 from lab.points.paged import OWN, rows
 from lab.points.paged import paged as is_paged
@@ -70,7 +70,7 @@ def test_models_are_of_all_kinds() -> None:
 
 
 def test_the_constants_of_paging_match_the_rows() -> None:
-    assert paged_points.fitted(paged_points.watched()) == WATCHED
+    assert paged_points.fitted(paged_points.watched()) == OBSERVED
 
 
 def test_each_paged_row_is_predicted_without_itself() -> None:
@@ -95,7 +95,7 @@ def test_a_row_left_out_does_not_teach_its_own_prediction(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         paged_points,
         "fitted",
-        lambda others: taught.append({other.row.id for other in others}) or WATCHED,
+        lambda others: taught.append({other.row.id for other in others}) or OBSERVED,
     )
     list(paged_points.points())
     whole = {run.row.id for run in runs}
@@ -106,7 +106,7 @@ def test_rereads_match_observed_ones() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
     for watched in paged_points.watched():
         if not watched.row.experts:
-            share = watched.again(WATCHED).total / watched.needed
+            share = watched.again(OBSERVED).total / watched.needed
             assert share == pytest.approx(watched.read / watched.needed, abs=0.25), watched.row.id
 
 

@@ -68,7 +68,7 @@ def test_a_larger_cache_copies_less_and_users_share_it() -> None:
             MODEL,
             placed(8 * GIB),
             token_step(Workload(users=users)),
-            passes.Rules(experts=True, misses=True, length=np.inf),
+            passes.CopyRules(experts=True, misses=True, length=np.inf),
         )
         for users in (1, 4)
     )

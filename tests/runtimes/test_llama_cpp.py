@@ -21,7 +21,7 @@ from advisor.model.model import Model
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, LM_STUDIO
 from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp.forks import unfolded
-from advisor.runtimes.llama_cpp.passes import WATCHED, Rereading, crossings, renewal_rate
+from advisor.runtimes.llama_cpp.passes import OBSERVED, Rereading, crossings, renewal_rate
 from advisor.units import GIB, Quantity
 
 
@@ -144,7 +144,7 @@ def test_a_scan_is_read_again_while_the_cache_is_smaller() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     read = model.read_bytes_per_token
     assert paged_bytes(model, 0.0) == pytest.approx(read, rel=0.001)
-    again = (1 - WATCHED.retained) * read
+    again = (1 - OBSERVED.retained) * read
     assert paged_bytes(model, 0.8 * model.file_bytes) == pytest.approx(again, rel=0.001)
     assert paged_bytes(model, model.file_bytes) == 0.0
 
@@ -153,7 +153,7 @@ def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
     # A fifth of Llama-3.2-1B is its table: with nine tenths of the file the cache holds no scan.
     model = catalog.model("Llama-3.2-1B", "Q8_0")
     assert model.embedding > 0.2 * model.file_bytes
-    again = (1 - WATCHED.retained) * model.read_bytes_per_token
+    again = (1 - OBSERVED.retained) * model.read_bytes_per_token
     assert paged_bytes(model, 0.9 * model.file_bytes) == pytest.approx(again, rel=0.005)
 
 
@@ -168,10 +168,10 @@ def test_experts_used_last_are_cached_and_others_fetch_their_neighbours() -> Non
     assert use is not None
     missed = 1 - float(use.served(4.0))  # 4 of 8 experts are cached
     for ahead in (0.0, 128 * 2**10, 8 * 2**20):
-        needed = experts / 4 * (1 + WATCHED.windows * ahead / piece)
+        needed = experts / 4 * (1 + OBSERVED.windows * ahead / piece)
         assert paged_bytes(model, half, ahead) == pytest.approx(missed * needed, rel=0.01)
     # However much lies beside.
-    most = missed * WATCHED.most * experts
+    most = missed * OBSERVED.most * experts
     assert paged_bytes(model, half, 1e9) == pytest.approx(most, rel=0.01)
 
 

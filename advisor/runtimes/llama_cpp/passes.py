@@ -61,7 +61,8 @@ class Rereading:
     most: Array  # limit of expert bytes read over all experts; above 1, some are evicted before use
 
 
-WATCHED = Rereading(retained=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
+OBSERVED = Rereading(retained=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
+"""Constants of the observed runs."""
 CORNER = 64
 """Exponent of the transition to no rereading, when the cache holds the whole scan; assumed. Rows
 with 0.88 of the scan cached reread as much as those with half of it, rows with all of it nothing,
@@ -87,7 +88,7 @@ def reread(
     placement: Placement,
     load: Load,
     machine: Machine,
-    constants: Rereading = WATCHED,
+    constants: Rereading = OBSERVED,
     variety: float = USUAL,
 ) -> Reread:
     """Bytes of a mapped file that a step reads again, because RAM is too small.
@@ -117,7 +118,7 @@ def reread(
     return Reread(scanned=scanned, pieces=experts, renewal=renewal)
 
 
-def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
+def renewal_rate(machine: Machine, constants: Rereading = OBSERVED) -> Array:
     """Rate at which all cores exchange pages of a full cache [B/s].
 
     C R (A / 128 KiB)^g for C cores and a read-ahead of A. A cold map shows the kernel's cost of
@@ -133,7 +134,7 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
     return np.asarray(machine.host.cores * constants.renewed * wide**constants.growth)
 
 
-def missed_share(cached: Array, retained: Array = WATCHED.retained) -> Array:
+def missed_share(cached: Array, retained: Array = OBSERVED.retained) -> Array:
     """Share of a scan that each pass reads from the drive again.
 
     r of the scan is in the page cache (`cached`), and `retained` of that stays there.
@@ -168,7 +169,7 @@ CACHE_TOKENS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
+class CopyRules:
     """Weights in RAM that a pass copies to the GPU."""
 
     experts: bool  # a prompt's experts
@@ -200,7 +201,7 @@ def phases(
     cache of experts are copied into it (`copies_misses`), or computed by the processor, as in
     forks. With `cuts` the prompt is cut where a server keeps what cannot be rolled back.
     """
-    rules = Rules(experts=copies_experts, misses=copies_misses, length=work.output)
+    rules = CopyRules(experts=copies_experts, misses=copies_misses, length=work.output)
     checkpoint_bytes = checkpoint(model, work) if cuts else 0.0
 
     def one_pass(step: ForwardPass, repeats: Array = 1.0, first: Array = 1.0) -> Schedule:
@@ -249,7 +250,7 @@ def _saved(machine: Machine, size: Array) -> Flow:
 
 
 def _flows(
-    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: CopyRules
 ) -> Iterable[Flow]:
     """Flows of a pass: the GPUs, the cache in RAM of their layers, and the layers in RAM.
 
@@ -297,12 +298,14 @@ def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> tupl
     return (Exchange(way=way, times=times, moved=2.0 * vector, messages=RPC_MESSAGES),)
 
 
-def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules: Rules) -> Array:
+def served_by_cache(
+    model: Model, placement: Placement, step: ForwardPass, rules: CopyRules
+) -> Array:
     """Share of a token's lookups of experts in RAM that the cache of experts in the GPU serves.
 
     All layers share its slots and it evicts what was unused for longest; caches of forks, whose
-    misses the processor computes, have slots for each layer. Texts side by side divide them. It is
-    empty before the reply.
+    misses the processor computes, have slots for each layer. Texts side by side divide them. The
+    cache is empty before the reply.
     """
     use = model.expert_use(step.variety)
     in_ram = placement.weights[Location.RAM].get(Group.ROUTED_EXPERTS, np.zeros(model.layers))
@@ -320,7 +323,7 @@ def _on_first_gpu(
     machine: Machine,
     step: ForwardPass,
     load: Load,
-    rules: Rules,
+    rules: CopyRules,
 ) -> tuple[Load, Array]:
     """Part of a load from outside the GPUs that the first GPU computes, and the bytes copied to it
     [B].
@@ -346,7 +349,7 @@ def _on_first_gpu(
 
 
 def _outside(
-    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: CopyRules
 ) -> Iterable[Flow]:
     """Flows of the layers outside the GPUs, which are computed in place, or copied and computed on
     the first GPU.

@@ -101,8 +101,8 @@ class _OnGpus(NamedTuple):
     cpu_moe: Array  # number of first layers with experts outside
     cpu_ffn: Array  # number of first layers with their dense feed-forward outside
     layers: Floats  # shares of the layers on any GPU
-    group_shares: dict[Group, Floats]  # the same of groups that first layers have outside
-    cached: Floats  # the same of the cache
+    group_shares: dict[Group, Floats]  # shares of groups of which first layers are outside
+    cached: Floats  # shares of the cache on any GPU
     cache: Floats  # cache of one user, per layer [B]
     head: Array  # 1 where the output head is on the last GPU, else 0
     outside: Array  # 1 where a part of the model is computed outside the GPUs, else 0
