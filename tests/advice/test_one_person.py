@@ -69,7 +69,24 @@ def test_an_engine_that_nobody_reported_on_a_card_is_no_free_step() -> None:
     engines = [option for option in advice.options if option.name.startswith(SAME_MODEL)]
     assert all(option.loss is None for option in engines if option.unreported)
     assert not any(option is advice.case.step for option in engines if option.unreported)
-    assert not any(option.name in advice.verdict for option in engines if option.unreported)
+
+
+def test_an_engine_that_only_its_makers_reported_is_named_with_that() -> None:
+    # An RTX 5070 beside 64 GB: Strata's makers timed it, and nobody else did.
+    request = Request(
+        model="Qwen3.8-Flash-Next",
+        format="IQ3_XXS",
+        gpu="RTX 5070",
+        cpu="Ryzen 5 7600",
+        ram_gb=64.0,
+        disk_gbs=7.0,
+    )
+    told = answer(request.nouns()).advice
+    engine = next(option for option in told.options if option.name.startswith(SAME_MODEL))
+    assert engine.unreported
+    way = told.summary.way
+    assert f"Free: {engine.name}, about" in way
+    assert "; only its makers reported it on an RTX 5070." in way
 
 
 @pytest.mark.parametrize(("machine", "named"), [("3090 64gb", False), ("Raspberry Pi 5 8GB", True)])

@@ -125,19 +125,20 @@ def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
 
 def _young(options: Sequence[Option], now: float) -> list[str]:
     """Sentences on a free engine with experts in tiers that is notably faster than a speed
-    [tokens/s]; none without one that people reported on the card.
+    [tokens/s], and on who reported it where nobody but its makers did on the card; none without
+    such an engine.
     """
     for option in options[1:]:
         speed = option.speed
-        reported = option.name.startswith(SAME_MODEL) and not option.unreported
-        if reported and speed and speed.decode >= YOUNG * now:
+        if option.name.startswith(SAME_MODEL) and speed and speed.decode >= YOUNG * now:
             span = f"{number(speed.low)} to {number(speed.high)}"
             about = f"about {number(speed.decode)} tokens a second"
-            effort = option.price.note.removeprefix("free, ").partition(";")[0]
+            effort, _, reports = option.price.note.removeprefix("free, ").partition("; ")
+            who = f"; {reports}" if option.unreported else ""
             return [
-                f"Free: {option.name}, {about} ({span}), {effort}.",
-                f"Free: {option.name}, {about} ({span}).",
-                f"Free: {option.name}, {about}.",
+                f"Free: {option.name}, {about} ({span}), {effort}{who}.",
+                f"Free: {option.name}, {about} ({span}){who}.",
+                f"Free: {option.name}, {about}{who}.",
             ]
     return []
 
