@@ -68,15 +68,21 @@ def folds(
 
 
 def left_out_times(
-    fit: Fit, names: Sequence[str], among: int = FOLDS, kept: Mapping[str, int] = NONE
+    fit: Fit,
+    names: Sequence[str],
+    among: int = FOLDS,
+    kept: Mapping[str, int] = NONE,
+    close: float = NEAR,
 ) -> Floats:
-    """Time of each run by the fit without its fold [s]; of runs in no fold by the whole fit."""
+    """Time of each run by the fit without its fold [s]; of runs in no fold by the whole fit. A
+    fold's fit ends where no logarithm changes by more than `close`.
+    """
     task = fit.task
     fold = folds(names, among, kept)
     predicted = np.exp(fit.here)
     for left in sorted(set(fold.tolist()) - {EVERYWHERE}):
         inside = fold == left
         others = replace(task, weights=np.where(inside, 0.0, task.weights))
-        _, logs = best_values(others, fit.logs, NEAR)
+        _, logs = best_values(others, fit.logs, close)
         predicted[inside] = task.cases.predicted(task.values(logs))[inside]
     return predicted

@@ -46,6 +46,10 @@ LEFT_OUT = DATA / "generated" / "tiers_left_out.csv"
 REPORTED = DATA / "generated" / "tiers_reported.csv"
 SOURCE = "python -m lab.tiers on data/measurements/tiered.csv"
 SETTINGS = FitSettings(regime=REGIME, far=1.0, damping=0.9, farthest=0.4, rounds=20, close=4e-3)
+CLOSE = 2e-3
+"""Largest change of any logarithm in the last step of a fit without a fold. Steps shrink slowly
+here: where they end at 0.05, a fit is still near the one that knew the publisher, and his runs'
+tokens are 27 % off at the median in place of 28 %, their prompts 34 in place of 35 %."""
 NOISE = {GENERATED: 0.25, READ: 0.3}
 """Standard deviation of usual runs around the model, as a logarithm; a run there weighs half."""
 GROUP_POWER = -0.7  # each run of a group of n weighs n^-0.7
@@ -147,7 +151,8 @@ def held_out() -> HeldOut:
     """Fit of all runs, each predicted without its publisher."""
     every = cases()
     fit = fit_without(np.ones(len(every.timed)))
-    return HeldOut(fit=fit, predicted=left_out_times(fit, [run.publisher for run in every.timed]))
+    names = [run.publisher for run in every.timed]
+    return HeldOut(fit=fit, predicted=left_out_times(fit, names, close=CLOSE))
 
 
 @cache

@@ -109,6 +109,7 @@ class TierKernels(Kernels):
     early: bool = False  # its port to the GPU computes with kernels that were written for another
     sleeping: bool = False  # threads of the cores sleep between the products of two experts
     starts: Array = 0.0  # fixed times that the flow has: of a chunk with 1, none with 0
+    waits: Array = 0.0  # share of the GPU's layers that wait for the processor in a round, 0 to 1
 
     def gpu_seconds(self, load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
         """Time of a round or chunk on a GPU, without the factor of the engine [s]."""
@@ -177,7 +178,8 @@ def _gpu_round(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants)
     attending = load.kv / (constants.value("tier_kv_share") * bandwidth)
     return FlowTime(
         moving=(reading + attending) / beside,
-        layers=load.layers * constants.value("tier_layer") / beside,
+        layers=load.layers
+        * (constants.value("tier_layer") / beside + kernels.waits * constants.value("tier_wait")),
     )
 
 

@@ -47,10 +47,15 @@ SEVERAL_ACCEPTED = 0.5
 """Share accepted of several drafts a round, of an engine that offers one by default: 2.2 to 2.8
 tokens a round of three in colibri's reports (docs/benchmarks.md; pull request 569: 44 to 62 %)."""
 UNDRAFTED = "none"  # word of a row for a run without drafts
-FIXED = re.compile(r"fixed cache|static placement", re.IGNORECASE)
+FIXED = re.compile(r"fixed cache|static (?:placement|profile)", re.IGNORECASE)
 UNBUFFERED = re.compile(r"\bDIRECT=1\b")
 SLEEPING = re.compile(r"threads sleep between products", re.IGNORECASE)
-LINK_SHARE = re.compile(r"--pcie-frac ([\d.]+)")
+LINK_SHARE = re.compile(r"\bpcie[-_]frac(?: left at)? (\d*\.?\d+)")
+WITHOUT_CORES = re.compile(r"\bno cores?\b", re.IGNORECASE)
+WITHOUT_LINK = re.compile(r"\bno PCIe\b", re.IGNORECASE)
+OWN_PACK = "Q2_0"  # format of Strata's first packs
+SHARE_OF_PACK = 0.2
+"""Share of the misses for the link in them (`pcie_frac` in its src/program/generate.cpp)."""
 IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
 CODER = re.compile(r"\s+coder\b", re.IGNORECASE)
 
@@ -90,7 +95,14 @@ def as_run(engine: TieredEngine) -> TieredEngine:
 def usual_engine() -> TieredEngine:
     """Description that is used for engines without a row."""
     first = TieredEngine.rows()[0]
-    return replace(first, key="tiers", name=OTHER, ram_tier=str(RamTier.REST), chunk=4096.0)
+    return replace(
+        first,
+        key="tiers",
+        name=OTHER,
+        ram_tier=str(RamTier.REST),
+        draft_head_mib=None,
+        chunk=4096.0,
+    )
 
 
 Tiered = tuple[Runtime, Model, Machine, Workload, PlacementStrategy, Settings]
@@ -115,11 +127,12 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
     work = _work(row, engine)
     if row.draft.casefold().startswith(UNDRAFTED):
         runtime = replace(runtime, own_drafts=None)
+    served = _served(row, engine, machine)
     stated = Settings(
         expert_cache=_cached(row, model),
         tiers=TierSettings(
-            link_share=_link_share(row),
-            served=_served(row, engine, machine),
+            link_share=_link_share(row, engine, machine, served),
+            served=served,
             served_ram=_served_ram(row, engine),
             chunk=row.prefill_chunk,
             fill=str(Fill.PROFILE) if FIXED.search(row.source_note) else "",
@@ -270,12 +283,25 @@ def _cached(row: PublishedRow, model: Model) -> float | None:
     return None
 
 
-def _link_share(row: PublishedRow) -> float | None:
-    """Share of the misses for the link, as a column or the start line states it."""
+def _link_share(
+    row: PublishedRow, engine: TieredEngine, machine: Machine, served: float | None
+) -> float | None:
+    """Share of the misses for the link: of the printed share of all lookups that it carried, as
+    the start line states it, or as Strata's own packs had it; None leaves it to the engine.
+    """
+    if row.pcie_share is not None and served is not None and served < 1.0:
+        return min(row.pcie_share / (1.0 - served), 1.0)
+    if WITHOUT_CORES.search(row.source_note):
+        return 1.0
+    if WITHOUT_LINK.search(row.source_note):
+        return 0.0
+    stated = LINK_SHARE.search(f"{row.runtime} {row.source_note}")
+    if stated:
+        return float(stated[1])
     if row.pcie_share is not None:
         return row.pcie_share
-    stated = LINK_SHARE.search(f"{row.runtime} {row.source_note}")
-    return float(stated[1]) if stated else None
+    packed = row.quant == OWN_PACK and engine.probes_link(machine)
+    return SHARE_OF_PACK if packed else None
 
 
 def _served(row: PublishedRow, engine: TieredEngine, machine: Machine) -> float | None:

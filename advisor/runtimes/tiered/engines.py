@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 
+import numpy as np
+
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.units import GIB
+from advisor.units import GIB, MIB
 
 TABLE = DATA / "runtimes/tiered_engines.csv"
 NO_GPU = "none"  # vendor of a machine without a GPU, in the column `vendors`
@@ -33,6 +35,8 @@ CHECKPOINT = "mxfp4"
 """Files of an engine that reads a maker's checkpoint with experts of 4 bits and all else of 16."""
 MEASURED = "measured"
 """Link share of an engine that times its cores and its link at the start, and divides by them."""
+PROBED = "probed"
+"""Link share of an engine that times its link alone, as Strata does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,17 +64,23 @@ class TieredEngine:
     windows_ram_gib: float  # the same on Windows [GiB]
     ram_share: float  # most of the RAM that it takes, for itself and for experts, 0 to 1
     computes: bool  # cores compute misses where they lie; else the GPU does, after a copy
-    # share of the misses that go over the link, beside the cores' part: a share of what would end
-    # both at the same time, or `MEASURED`; 1 where no core computes
+    # share of the misses that go over the link, 0 to 1, `PROBED` or `MEASURED`; 1 where no core
+    # computes
     link_share: str
+    measured_from: str  # first version that measures it, for one NVIDIA GPU; empty for none
     drive: str  # `DIRECT`, `BUFFERED` or `MAPPED`
     mapped_before: str  # first version without a mapped file; empty where it always read so
     in_turn: bool  # its cores compute after the drive was read; else at the same time
     streams_dense: bool  # each round reads dense weights that RAM has no room for from the drive
     # first version whose port to AMD has kernels of its own; empty where none is known without
     ported_before: str
+    # first version in which a layer with all of its experts in VRAM does not wait for the
+    # processor; empty where none is known that did
+    waited_before: str
     drafted: float  # tokens drafted a round by default, those that are offered [tokens]
     accepted: float | None  # share of these that is accepted; None without drafting
+    # head of the drafts, for a part of the vocabulary [MiB]; None for the head of the model
+    draft_head_mib: float | None
     chunk: float  # prompt tokens that are read together [tokens]
     kv_type: str  # format of its KV cache
     # tokens whose cache stays in VRAM where the context is longer [tokens]; None for all
@@ -92,6 +102,11 @@ class TieredEngine:
         return self.vram_fixed_gib * GIB
 
     @property
+    def draft_head(self) -> float:
+        """Head of the drafts; infinite where it is the model's [B]."""
+        return np.inf if self.draft_head_mib is None else self.draft_head_mib * MIB
+
+    @property
     def makers_format(self) -> str:
         """Format of the maker's checkpoint, where the engine reads it unchanged: experts of 4 bits,
         all else of 16; empty for other engines.
@@ -107,6 +122,11 @@ class TieredEngine:
     def early_port(self) -> bool:
         """Whether its port to AMD computes with the kernels written for NVIDIA."""
         return _numbers(self.version) < _numbers(self.ported_before)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a layer with all of its experts in VRAM waits for the processor."""
+        return _numbers(self.version) < _numbers(self.waited_before)
 
     @property
     def without_gpu(self) -> bool:
@@ -129,6 +149,19 @@ class TieredEngine:
     def on_vulkan(self, vendor: str) -> bool:
         """Whether Vulkan shaders compute on a vendor's GPUs."""
         return vendor in _words(self.vulkan, fold=False)
+
+    def measures_shares(self, machine: Machine) -> bool:
+        """Whether the engine divides misses by measured times of its cores and its link."""
+        if self.link_share == MEASURED:
+            return True
+        if not self.measured_from or len(machine.gpus) > 1:
+            return False
+        since = _numbers(self.version) >= _numbers(self.measured_from)
+        return since and machine.gpus[0].vendor == "NVIDIA"
+
+    def probes_link(self, machine: Machine) -> bool:
+        """Whether the engine gives the link a share of misses by its rate alone."""
+        return self.link_share == PROBED and not self.measures_shares(machine)
 
     def uses_gpus(self, machine: Machine) -> bool:
         """Whether the engine computes on a machine's GPUs."""

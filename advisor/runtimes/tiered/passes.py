@@ -30,7 +30,7 @@ from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.expert_use import ExpertUse, Lookups, lookups
 from advisor.model.model import Model
-from advisor.runtimes.tiered.engines import MEASURED, RamTier, TieredEngine
+from advisor.runtimes.tiered.engines import MEASURED, PROBED, RamTier, TieredEngine
 from advisor.runtimes.tiered.placement import (
     beyond_memory,
     in_cache_format,
@@ -41,6 +41,23 @@ UNSTATED = TierSettings()  # everything is left to the engine
 OF_RAM = 0.75
 """Share of the RAM's rate that the cores reach, in the engines' choice of a link share; 0.7 of the
 nominal rate on 99 runs of Strata, 0.87 of the measured one on two P100."""
+OF_CORE = 3.0e9
+"""Rate of a core in the engines' choice of a link share [B/s]: 21 GB/s of six cores in Maya (an
+expert of 6.8 MB in 0.32 ms on an i5-12600T), 45 to 52 GB/s of 32 virtual processors in Strata
+(taxah92's V100, 10 October 2026)."""
+WHOLE_LINK = 0.55
+"""Share of the misses that Strata gives to a fast link where it knows the link's rate alone
+(`pcie_frac` in its src/program/generate.cpp)."""
+FULL_LINK = 20.0e9
+"""Rate of a link that gets all of it; a slower one gets a part in proportion (Strata 0.1.37). On a
+V100 the link of 13.1 GB/s had 0.36 in 0.1.41 [B/s]."""
+BELOW_BEST = 0.6
+"""Weight of the link beside the cores in Strata's measured share: 0.15 where the link gave 13.1 and
+the cores 45.4 GB/s, 0.35 at 57.9 and 55.5 GB/s (start-up logs of 0.1.42 on a V100 and of its NVFP4
+fork on an RTX 5090)."""
+LEAST_SHARE = 0.1
+MOST_SHARE = 0.6
+"""Ends of the range in which Strata looks for its share."""
 UNPACKED = 0.46
 """Part of a chunk's copying that overlaps with nothing: unpacking and the first layer."""
 DRAFT_LAYERS = 1.0  # layers that a run of the drafting head reads
@@ -68,13 +85,18 @@ def use_of(model: Model) -> ExpertUse | None:
     return ExpertUse(experts.total, experts.used, unevenness(model.name))
 
 
+def pool_rate(machine: Machine) -> Array:
+    """Rate at which the cores compute experts, as engines measure it for their link share [B/s]."""
+    cores = OF_CORE * machine.host.cores
+    return np.asarray(np.minimum(OF_RAM * machine.host.bandwidth.value, cores))
+
+
 def best_link_share(machine: Machine) -> float:
     """Share of the missed experts that go over the link so that link and cores end together, 0 to
     1.
     """
     link = float(np.ravel(machine.gpus[0].link.pinned.value)[0])
-    ram = float(np.ravel(machine.host.bandwidth.value)[0])
-    return link / (link + OF_RAM * ram)
+    return link / (link + float(np.ravel(pool_rate(machine))[0]))
 
 
 def link_share(engine: TieredEngine, machine: Machine, stated: TierSettings) -> Array:
@@ -87,9 +109,25 @@ def link_share(engine: TieredEngine, machine: Machine, stated: TierSettings) -> 
         return np.ones(())
     if stated.link_share is not None:
         return np.asarray(stated.link_share, dtype=float)
-    link = machine.gpus[0].link.pinned.value
-    part = 1.0 if engine.link_share == MEASURED else float(engine.link_share)
-    return np.asarray(part * link / (part * link + OF_RAM * machine.host.bandwidth.value))
+    link = np.asarray(machine.gpus[0].link.pinned.value)
+    if engine.link_share == MEASURED:
+        return np.asarray(link / (link + pool_rate(machine)))
+    if engine.probes_link(machine):
+        return probed_share(link)
+    if engine.link_share == PROBED:
+        return strata_share(link, pool_rate(machine))
+    return np.asarray(float(engine.link_share))
+
+
+def probed_share(link: Array) -> Array:
+    """Link share that Strata takes by the rate of a link alone [B/s], 0 to 1."""
+    return np.asarray(WHOLE_LINK * np.minimum(link / FULL_LINK, 1.0))
+
+
+def strata_share(link: Array, cores: Array) -> Array:
+    """Link share that Strata finds by measured rates of a link and of the cores [B/s], 0 to 1."""
+    part = BELOW_BEST * link
+    return np.asarray(np.clip(part / (part + cores), LEAST_SHARE, MOST_SHARE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +254,12 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
     elif tiers.machine.unified:
         lookup = Lookups(touched=lookup.touched, missed=np.zeros_like(lookup.touched))
     several = len(tiers.machine.gpus) > 1
-    kernels = TierKernels(several=several, way=tiers.engine.way, sleeping=tiers.stated.sleeping)
+    kernels = TierKernels(
+        several=several,
+        way=tiers.engine.way,
+        sleeping=tiers.stated.sleeping,
+        waits=np.where(tiers.engine.waits | (lookup.missed > 0.0), 1.0, 0.0),
+    )
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus) if tiers.on_gpu else 0):
         load = _dense(tiers, device, step)
@@ -250,11 +293,12 @@ def _in_turn(engine: TieredEngine, flows: tuple[Flow, ...]) -> tuple[tuple[Flow,
 
 def _drafting(tiers: Tiers, load: Load, work: Workload) -> Load:
     """Load of the drafting runs: in each run one layer, with the experts of one token, and the
-    head.
+    head of the drafts.
     """
     model = tiers.model
     runs = np.asarray(work.drafted, dtype=float) * bool(work.draft)
-    layer_bytes = (model.read_bytes_per_token - model.output) / model.layers + model.output
+    head = np.minimum(model.output, tiers.engine.draft_head)
+    layer_bytes = (model.read_bytes_per_token - model.output) / model.layers + head
     return replace(load.times(0.0), weights=runs * layer_bytes, layers=runs * DRAFT_LAYERS)
 
 

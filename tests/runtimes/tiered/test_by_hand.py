@@ -14,7 +14,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.expert_use import ExpertUse, lookups
-from advisor.runtimes.tiered.passes import OF_RAM, best_link_share
+from advisor.runtimes.tiered.passes import OF_RAM, best_link_share, probed_share, strata_share
 from advisor.units import Quantity
 
 WHOLE = ("tier_ram_share", "tier_link_share", "tier_drive_share", "tier_engine", "tier_core_engine")
@@ -68,6 +68,36 @@ def test_strata_on_two_p100_by_its_link_share(over_link: float, published_ms: fl
     here = 20.2 + 1e3 * missed_seconds(size, over_link, rig(cores_gbs=70, link_gbs=11))
     assert here == pytest.approx(by_hand, rel=0.02)
     assert here == pytest.approx(published_ms, rel=0.05)
+
+
+def test_strata_s_link_share_is_that_of_its_logs() -> None:
+    # taxah92, Tesla V100 SXM2 and EPYC 7532, 10 October 2026: "the CPU pool takes 45 us per missed
+    # expert (45.4 GB/s), the link 13.1 GB/s -> pcie_frac 0.15 (was 0.36)"; a Strata for NVFP4 on an
+    # RTX 5090: link 57.9 GB/s, cores 55 to 56 GB/s, 0.35
+    assert float(probed_share(np.asarray(13.1e9))) == pytest.approx(0.36, abs=0.005)
+    assert float(probed_share(np.asarray(26e9))) == 0.55
+    slow = strata_share(np.asarray(13.1e9), np.asarray(45.4e9))
+    fast = strata_share(np.asarray(57.9e9), np.asarray(55.5e9))
+    assert float(slow) == pytest.approx(0.15, abs=0.01)
+    assert float(fast) == pytest.approx(0.35, abs=0.05)
+
+
+def test_a_layer_waits_for_the_processor_where_experts_are_missing() -> None:
+    # 48 layers of 75 us: 3.6 ms a round
+    rows = [
+        ConstantRow(constant=name, value=value, unit="share", kind="assumed", source="by hand")
+        for name, value in {**ROUND, "tier_family": 1.0}.items()
+    ]
+    where = machine(MachineSpec(gpu="RTX 5070", cpu="Ryzen 5 7600", ram_gb=64))
+    load = replace(experts(2e9), layers=48.0)
+    alone, waiting = (
+        Flow(route=Route.RESIDENT, load=load, kernels=TierKernels(waits=np.asarray(waits)))
+        for waits in (0.0, 1.0)
+    )
+    more = stage_seconds((waiting,), where, Constants(rows)).total
+    assert float(more - stage_seconds((alone,), where, Constants(rows)).total) == pytest.approx(
+        3.6e-3
+    )
 
 
 def test_maya_on_a_v100_divides_misses_so_that_both_sides_end_together() -> None:
@@ -129,7 +159,13 @@ def test_half_of_the_experts_serve_nearly_all() -> None:
     assert 0.94 < float(result.served / result.touched) < 0.99  # 0.95 to 0.99 in Strata's reports
 
 
-ROUND = {"tier_read_share": 0.4, "tier_kv_share": 0.3, "tier_layer": 0.2e-3, "tier_engine": 1.0}
+ROUND = {
+    "tier_read_share": 0.4,
+    "tier_kv_share": 0.3,
+    "tier_layer": 0.2e-3,
+    "tier_wait": 75e-6,
+    "tier_engine": 1.0,
+}
 
 
 def round_seconds(gpu: str, *, vulkan: bool) -> float:

@@ -23,7 +23,16 @@ from advisor.runtimes import runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
 from advisor.runtimes.tiered import command, described, in_tiers, on_card, tiered_runtimes
-from advisor.runtimes.tiered.engines import BUFFERED, DIRECT, MAPPED, RamTier, TieredEngine, packed
+from advisor.runtimes.tiered.engines import (
+    BUFFERED,
+    DIRECT,
+    MAPPED,
+    MEASURED,
+    PROBED,
+    RamTier,
+    TieredEngine,
+    packed,
+)
 from advisor.runtimes.tiered.placement import SPARE
 from advisor.units import GIB, Array
 
@@ -54,7 +63,9 @@ def test_every_row_is_complete(engine: TieredEngine) -> None:
     assert engine.vram_fill in set(Fill)
     assert engine.ram_fill in set(Fill)
     assert engine.ram_tier in set(RamTier)
-    assert engine.link_share == "measured" or 0.0 <= float(engine.link_share) <= 1.0
+    assert engine.link_share in (MEASURED, PROBED) or 0.0 <= float(engine.link_share) <= 1.0
+    assert not engine.measured_from or engine.link_share == PROBED
+    assert engine.draft_head_mib is None or engine.drafted > 0
     assert (engine.drafted > 0) == (engine.accepted is not None)
     assert engine.drive in (DIRECT, MAPPED, BUFFERED)
     assert 0.5 < engine.ram_share <= 1.0
@@ -188,6 +199,30 @@ def test_strata_read_a_mapped_file_before_its_unbuffered_reads(version: str, map
     engine = TieredEngine.called("strata")
     assert engine is not None
     assert (engine.of_version(version).drive == MAPPED) is mapped
+
+
+@pytest.mark.parametrize(
+    ("version", "gpu", "measures"),
+    [
+        ("0.1.41", "V100 PCIe 32GB", False),
+        ("0.1.42", "V100 PCIe 32GB", True),
+        ("0.1.42", "RX 7900 XTX", False),
+        ("0.1.42", "2x V100 PCIe 32GB", False),
+    ],
+)
+def test_strata_measures_its_link_share_with_one_nvidia_card(
+    version: str, gpu: str, measures: bool
+) -> None:
+    # release 0.1.42: "CUDA, one GPU"; a layer split and other back ends keep the start-up rule
+    engine = next(row for row in TieredEngine.rows() if row.key == "strata")
+    assert engine.of_version(version).measures_shares(rig(gpu)) is measures
+
+
+@pytest.mark.parametrize(("version", "waits"), [("0.1.38", True), ("0.1.39", False)])
+def test_no_layer_waits_where_all_of_its_experts_are_in_vram(version: str, waits: bool) -> None:
+    # release 0.1.39, pull request 646: rounds without host round trips, only there
+    engine = next(row for row in TieredEngine.rows() if row.key == "strata")
+    assert engine.of_version(version).waits is waits
 
 
 def test_strata_on_amd_had_the_kernels_of_another_vendor() -> None:
