@@ -380,12 +380,12 @@ def start_line(
     """Start line of an engine for a model in a format."""
     where = rig(gpu, ram_gb)
     work = Workload(prompt=4096)
-    asked = resolve.find(published, form).model
-    result = estimate(asked, where, work, runtime(name), strategy)
+    model = resolve.find(published, form).model
+    result = estimate(model, where, work, runtime(name), strategy)
     engine = TieredEngine.called(name)
     assert engine is not None
     assert result.placement is not None
-    return command(engine, asked, result.placement, where, work)
+    return command(engine, model, result.placement, where, work)
 
 
 @pytest.mark.parametrize(
