@@ -201,6 +201,7 @@ class Model:
             "bf16": 2.0,
             "q8_0": 34 / 32,
             "fp8": 1.0,
+            "q6_0": 26 / 32,  # of ik_llama.cpp (ggml-common.h, block_q6_0)
             "q5_1": 24 / 32,
             "q5_0": 22 / 32,
             "q4_1": 20 / 32,

@@ -31,7 +31,7 @@ from advisor.runtimes.llama_cpp.splits import LLAMA_CPP
 
 CHUNK = 2048  # tokens of a prompt computed together (`chunk_size`, default) [tokens]
 PAGE = 256  # step of the cache's size (`cache_size`) [tokens]
-CACHE_BITS = {"q8_0": 8, "q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4}
+CACHE_BITS = {"q8_0": 8, "q6_0": 6, "q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4}
 """Bits of keys and values by the type of the cache (`cache_mode`)."""
 DRAFTING = {"mtp": "mtp", "ngram": "ngram", Draft.MODEL: "model"}  # `draft_mode` by way of drafting
 UNFITTED = 0.2

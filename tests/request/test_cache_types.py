@@ -28,6 +28,8 @@ from advisor.request.request import Request
         ("q4_0/q4_0", "q4_0"),
         ("8,4", "q8_0/q4_0"),  # TabbyAPI's cache_mode
         ("Q8", "q8_0"),
+        ("8,6", "q8_0/q6_0"),
+        ("Q6", "q6_0"),  # TabbyAPI's former name
         ("fp8_e4m3", "fp8"),  # vLLM
         ("auto", "f16"),
         ("tq3_0", "tq3_0"),  # a fork's own, not known
@@ -55,6 +57,24 @@ def test_every_pair_is_counted_part_by_part(keys: str, values: str) -> None:
     sizes = Model.KV_BYTES_PER_VALUE
     expected = part * (sizes[keys] + sizes[values])
     assert float(np.sum(model.kv_bytes(8192, kind))) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "form", "options"),
+    [
+        ("ik_llama.cpp", "Q4_K_M", "-ctk q8_0 -ctv q6_0"),
+        ("ExLlamaV3", "EXL3 4.0bpw", "--cache-mode 8,6"),
+    ],
+)
+def test_a_cache_in_six_bits_is_of_engines_that_have_it(
+    runtime: str, form: str, options: str
+) -> None:
+    # ik_llama.cpp's pull request 101: Q8_0 and Q6_0 have 7.5 bits a value; blocks of 32 in 26 bytes
+    given = {"model": "Qwen3-8B", "gpu": "RTX 3090", "ram_gb": 64, "placement": "gpu-resident"}
+    asked = Request(**given, format=form, runtime=runtime, kv_type="q8_0/q6_0")  # type: ignore[arg-type]
+    (answer,) = estimates_of(asked.nouns())
+    assert options in answer.command
+    assert Model.KV_BYTES_PER_VALUE["q8_0"] + Model.KV_BYTES_PER_VALUE["q6_0"] == 2 * 7.5 / 8
 
 
 def test_a_latent_cache_counts_as_keys() -> None:

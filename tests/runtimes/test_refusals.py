@@ -54,6 +54,7 @@ BIG_MOE = runtime("bigmoeonedge")
 TIERED_MODEL = "Qwen3.6-35B-A3B"
 WORK = Workload()
 TWO_TYPES = Workload(kv_type="q8_0/q4_0")
+SIX_BITS = Workload(kv_type="q8_0/q6_0")
 CHOSEN = Settings()
 
 
@@ -94,6 +95,9 @@ CASES = (
         work=Workload(kv_type="q8_0", flash_attention=False),
     ),
     case(LLAMA_CPP, "takes keys and values of one type", where=MAC, work=TWO_TYPES),
+    case(LLAMA_CPP, "no q6_0 cache, ik_llama.cpp has", work=SIX_BITS),
+    case(LM_STUDIO, "no q6_0 cache, ik_llama.cpp has", work=SIX_BITS),
+    case(LLAMAFILE, "no q6_0 cache, ik_llama.cpp has", work=SIX_BITS),
     case(OLLAMA, "Ollama keeps keys and values in one type", work=TWO_TYPES),
     case(VLLM, "vLLM keeps keys and values in one type", work=TWO_TYPES),
     case(SGLANG, "SGLang keeps keys and values in one type", work=TWO_TYPES),

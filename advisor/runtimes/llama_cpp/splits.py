@@ -412,6 +412,14 @@ def _largest_matrix(model: Model) -> Array:
     return np.asarray(np.maximum.reduce(sizes))
 
 
+def place_of_own(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """Placement of llama.cpp itself, without what its forks alone have."""
+    check_takes("llama.cpp itself", machine, strategy, model, work)
+    return place(model, machine, work, strategy, settings)
+
+
 LLAMA_CPP = Runtime(
     name="llama.cpp",
     key="llama.cpp",
@@ -419,7 +427,7 @@ LLAMA_CPP = Runtime(
     version=VERSION,
     strategies=tuple(PlacementStrategy),
     loaded_format=loaded_format_of("llama.cpp"),
-    place=place,
+    place=place_of_own,
     schedule=schedule,
     command=command,
     computes_in_ram=True,
