@@ -223,7 +223,9 @@ def _pays(option: Option) -> str:
     if option.pays is False and worth is None:
         return "does not pay"
     if not worth:
-        return "pays" if option.pays else ""
+        if option.pays:
+            return "pays"
+        return ""
     return f"pays above {money(worth)} an hour"
 
 

@@ -98,7 +98,9 @@ class Comparison:
         """
         within = self.decision.within
         if within is not None:
-            return within if self._for_thought else self.as_judged(within)
+            if self._for_thought:
+                return within
+            return self.as_judged(within)
         if self._rival is not None:
             return self.as_judged(self._rival)
         safe = self.choice.safe
@@ -173,13 +175,17 @@ class Comparison:
             return ""
         if self.in_question is self.choice.safe:
             clear = option.pays and not self.decision.close
-            return turning.what_changes(option) if clear else ""
+            if clear:
+                return turning.what_changes(option)
+            return ""
         if not option.pays:
             return self._beside_the_step(option)
         if self.decision.model is None or option.odd or self._is_undone(option):
             return ""
         words = turning.what_changes(option, priced=True)
-        return f"If it must be {self.question.model.title}: {words}" if words else ""
+        if words:
+            return f"If it must be {self.question.model.title}: {words}"
+        return ""
 
     def _beside_the_step(self, option: Option) -> str:
         """Inputs at which an option would pay beside this machine at its best free setting."""

@@ -200,7 +200,9 @@ def _served(case: Situation) -> Option | None:
     nearly = _simplest(case.nearly)
     if whole is None or nearly is None:
         return whole or nearly
-    return nearly if _usd_a_month(nearly) <= CHEAPER * _usd_a_month(whole) else whole
+    if _usd_a_month(nearly) <= CHEAPER * _usd_a_month(whole):
+        return nearly
+    return whole
 
 
 def for_all_at_once(case: Situation) -> Option | None:
@@ -229,7 +231,9 @@ def _kept_for_agents(case: Situation) -> Option | None:
     if option is None or option.loss or _saves_beside(case.choice.safe, option):
         return None
     judged = option if case.stopped is None else thinking_off(option)
-    return option if serves(judged, case.pace) else None
+    if serves(judged, case.pace):
+        return option
+    return None
 
 
 def _saves_beside(bought: Option | None, setting: Option) -> bool:
@@ -319,7 +323,9 @@ def _or_api(case: Situation, bought: Option | None) -> Option | None:
 
 def _with_waiting(option: Option) -> float:
     """Cost of a month, waiting included; infinite where the waiting is not known [USD]."""
-    return math.inf if option.with_waiting is None else option.with_waiting
+    if option.with_waiting is None:
+        return math.inf
+    return option.with_waiting
 
 
 def _as_good_model(case: Situation, hours: float) -> bool:
@@ -522,7 +528,9 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
     replies = kept.use.money.replies_per_day / factor
     able = worth_buying([kept, *rows], case.pace, replies, step)
     if decided is not None and bought:
-        return _as_cheap(decided, case.allowed_apis) if able else case.kept
+        if able:
+            return _as_cheap(decided, case.allowed_apis)
+        return case.kept
     best = sensible(able)
     if best is None:
         return None
@@ -570,7 +578,9 @@ def within_of(case: Situation, decision: Decision) -> Option | None:
     if best is None or not best.pays:
         return None
     cheaper = outside or _with_waiting(best) < _with_waiting(now)
-    return best if cheaper else None
+    if cheaper:
+        return best
+    return None
 
 
 def _gives_up_thought(case: Situation, decided: Option) -> bool:
@@ -619,7 +629,9 @@ def cheaper_of(case: Situation, decision: Decision) -> Option | None:
 def _present_cards(case: Situation) -> tuple[Gpu, ...]:
     """Cards of the present machine; none where nothing is owned, or its GPU is part of a chip."""
     machine = case.kept.machine
-    return () if machine is None else machine.discrete
+    if machine is None:
+        return ()
+    return machine.discrete
 
 
 def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:

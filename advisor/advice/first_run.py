@@ -164,7 +164,9 @@ def _run(estimate: Estimate) -> str:
             return lm_studio.plain_lines(model, context)
         case "llama.cpp":
             source = catalog.Download.of_gguf(model)
-            return f"llama-server -hf {source} -c {context}" if source else ""
+            if source:
+                return f"llama-server -hf {source} -c {context}"
+            return ""
         case "vLLM" | "SGLang" | "TensorRT-LLM":
             return _of_the_command(estimate.command)
         case _:
@@ -187,7 +189,9 @@ def _of_the_command(command: str) -> str:
     """Server's command without the options that it starts without; empty where its repository is
     not known or the command has several lines.
     """
-    return TUNING.sub("", command) if _repository_served(command) else ""
+    if _repository_served(command):
+        return TUNING.sub("", command)
+    return ""
 
 
 def _search(model: Model, exact: str) -> str:

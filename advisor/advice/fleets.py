@@ -273,7 +273,9 @@ def _slower(question: Question, request: Request, speed: Speed, here: Present) -
 def _hours_rented(question: Question) -> float:
     """Hours a day that rented machines of a fleet run: as typed, or day and night [h]."""
     typed = question.money.rented_hours_per_day
-    return 24.0 if typed is None else typed
+    if typed is None:
+        return 24.0
+    return typed
 
 
 def _price(part: Servers) -> Price:
@@ -285,7 +287,9 @@ def _name(part: Servers) -> str:
     """Machines with their number and cards."""
     if part.machines > 1:
         return f"{part.machines} machines with {part.name} each"
-    return part.name if part.kind == "rented" else f"{NEW_DESKTOP}{part.name}"
+    if part.kind == "rented":
+        return part.name
+    return f"{NEW_DESKTOP}{part.name}"
 
 
 def _first_word(question: Question, request: Request, speed: Speed, users: float) -> float:

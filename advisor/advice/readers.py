@@ -57,4 +57,6 @@ def with_users(question: Question, best: Estimate, users: int) -> Speed | None:
     work = replace(question.work, users=float(users))
     nouns = (question.model, question.machine, work)
     every = usable(compare(*nouns, settings=best.settings, runtimes=(best.runtime,)))
-    return speed_of(every[0]) if every else None
+    if every:
+        return speed_of(every[0])
+    return None

@@ -206,7 +206,9 @@ class Replicas:
     def surely_on(self, machine: Machine) -> int:
         """Users whom a whole machine serves in time even if the prediction errs."""
         load = load_on(self._estimates(machine), self.request)
-        return 0 if load is None else load.surely_up_to(self.users)
+        if load is None:
+            return 0
+        return load.surely_up_to(self.users)
 
     def served_by(self, gpu: str, gpus: int) -> int:
         """Users whom some GPUs serve, divided among copies of the model."""
@@ -475,7 +477,9 @@ def of_yours(users: int, yours: Yours, *, keeps: bool) -> str:
     if yours.likely >= users:
         sure = f"{yours.users:,} though predictions err"
         told = f"Yours serves all {users:,} of them as predicted, {sure}"
-        return f"{told}: keep it, and measure before anything is bought." if keeps else f"{told}."
+        if keeps:
+            return f"{told}: keep it, and measure before anything is bought."
+        return f"{told}."
     if not yours.users:
         return "Yours serves none of them so."
     return f"Yours serves {yours.users:,} of {users:,} so."

@@ -296,7 +296,9 @@ def _at_pace(
     if pace <= money.reading_tps or (choice.safe and choice.safe.decode >= pace):
         return choice
     slower = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
-    return slower if slower.safe else choice
+    if slower.safe:
+        return slower
+    return choice
 
 
 def _kept_thinking(choice: Choice, thinking: Choice) -> Choice:

@@ -121,7 +121,9 @@ class Saved:
         if self.edit.loss is not None:
             return self.edit.loss
         loses = cost in (FREE, BY_THE_AGENT) or cost.startswith(SOME_QUALITY)
-        return math.inf if loses else 0.0
+        if loses:
+            return math.inf
+        return 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -297,7 +297,9 @@ def _pays(option: Option) -> str:
     if option.loses_quality:
         return plain(option.price.note)
     if option.pays is None:
-        return option.price.note if option.monthly is None else ""
+        if option.monthly is None:
+            return option.price.note
+        return ""
     when = pays_when(option).partition(",")[0].removesuffix(" a month")
     if option.pays:
         return f"{when or 'yes'}{', but odd' if option.odd else ''}"

@@ -136,7 +136,9 @@ def _gpu_layers(estimate: Estimate) -> int | None:
         return None
     placed = int(estimate.placement.gpu_layers)
     counted = estimate.settings.counts_head and 0 < placed < estimate.model.layers
-    return placed + 1 if counted else placed
+    if counted:
+        return placed + 1
+    return placed
 
 
 def _seconds(estimate: Estimate) -> Mapping[str, float | None]:

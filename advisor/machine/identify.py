@@ -131,7 +131,9 @@ def _form(named: MachineName, written: Written) -> Form | None:
         return written.form
     form = Form(named.preset.kind)
     if form in SEVERAL_CASES and named.preset.gpu == MachineSpec.NO_GPU:
-        return written.form if written.form in SMALL_CASES else form
+        if written.form in SMALL_CASES:
+            return written.form
+        return form
     return form
 
 

@@ -43,7 +43,9 @@ def repository(name: str) -> str:
     """
     row = model_rows().get(name)
     if row is None:
-        return name if "/" in name else Download.UNKNOWN
+        if "/" in name:
+            return name
+        return Download.UNKNOWN
     return row.hf_id or name
 
 
@@ -133,7 +135,9 @@ def named_heads(name: str) -> int:
 def draft_heads(model: Model) -> int:
     """Drafting layers of a model, as its file or its name tells; 0 for none."""
     of_file = model.architecture.draft_layers
-    return named_heads(model.name) if of_file is None else of_file
+    if of_file is None:
+        return named_heads(model.name)
+    return of_file
 
 
 PUBLISHED = (
@@ -188,7 +192,9 @@ class Download:
             return ""
         of_publisher = row.gguf.startswith(OWN_PUBLISHER)
         if model.format == NATIVE:
-            return row.gguf if of_publisher else ""
+            if of_publisher:
+                return row.gguf
+            return ""
         if model.format in (OF_LLAMA_CPP if of_publisher else PUBLISHED):
             return f"{row.gguf}:{model.format}"
         return ""

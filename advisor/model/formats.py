@@ -275,7 +275,9 @@ def known_format(name: str) -> Format | None:
     if form is not None:
         return form
     packing = packing_named(name)
-    return None if packing is None else _of_packing(packing)
+    if packing is None:
+        return None
+    return _of_packing(packing)
 
 
 # Formats of packings: matrices in the stated bits, all else in 16 bits unless the tool packs it.
@@ -345,8 +347,12 @@ def _class_of_bits(packing: Packing) -> str:
     if packing.bits >= packings.EIGHT_BITS:
         return "q8"
     if packing.row.kind in packings.LIKE_GGUF:
-        return "q4_legacy" if 4 <= packing.bits < 6 else "k"
-    return "fp4" if packing.tool == "MX" else "int4"
+        if 4 <= packing.bits < 6:
+            return "q4_legacy"
+        return "k"
+    if packing.tool == "MX":
+        return "fp4"
+    return "int4"
 
 
 UNQUANTIZED = "unquantized"  # category of tensors that stay in plain floats whatever the format
@@ -541,7 +547,9 @@ def _packing_meant(text: str, plain: str) -> Packing | None:
     if packing is None:
         return None
     exact = packing.name.casefold() == text.strip().casefold()
-    return packing if exact or packing.row.ends == packings.HEAD else None
+    if exact or packing.row.ends == packings.HEAD:
+        return packing
+    return None
 
 
 def _of_bits(plain: str) -> str | None:

@@ -236,7 +236,9 @@ class Model:
     @property
     def kind_of_tables(self) -> str:
         """Kind of those tables in words: "of n-grams" or "by layer"."""
-        return "of n-grams" if self.by_ngrams else "by layer"
+        if self.by_ngrams:
+            return "of n-grams"
+        return "by layer"
 
     @lazy
     def _sums(self) -> dict[tuple[Group, ...], tuple[Floats, Floats]]:

@@ -154,7 +154,9 @@ class Packing:
         means.
         """
         tool = BY_BITS.get(runtime)
-        return f"{tool} {words.strip()}" if tool and BITS_ALONE.fullmatch(words) else words
+        if tool and BITS_ALONE.fullmatch(words):
+            return f"{tool} {words.strip()}"
+        return words
 
 
 @cache

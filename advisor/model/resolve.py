@@ -170,7 +170,9 @@ def dynamic_format(text: str) -> str:
 def _maker(name: str) -> str:
     """First word of a model's name without its repository's owner: qwen, gemma, glm."""
     word = re.match(r"[a-z]+", name.rpartition("/")[2].casefold())
-    return word[0] if word else ""
+    if word:
+        return word[0]
+    return ""
 
 
 def _letters(text: str) -> str:

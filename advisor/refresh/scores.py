@@ -118,4 +118,6 @@ def _rows_in(text: str) -> int:
         rows = json.loads(text)["rows"]
     except (*NO_SCORES, RecursionError):
         return 0
-    return len(rows) if isinstance(rows, list) else 0
+    if isinstance(rows, list):
+        return len(rows)
+    return 0

@@ -85,7 +85,9 @@ def conclusion(names: Sequence[str], documents: Sequence[ReportDocument]) -> str
     running = {name: speed for name, speed in speeds.items() if speed}
     if len(running) < FEWEST:
         runs = next(iter(running), "")
-        return f"{runs} alone runs it." if runs else "None of them runs it."
+        if runs:
+            return f"{runs} alone runs it."
+        return "None of them runs it."
     first = max(running, key=lambda name: running[name])
     last = min(running, key=lambda name: running[name])
     factor = running[first] / running[last]

@@ -135,7 +135,9 @@ def _without_details(text: str) -> tuple[str, Mapping[str, str]]:
 def _stated(name: str, details: Mapping[str, str]) -> float | None:
     """Number of a detail; None where it is not stated."""
     text = details.get(name)
-    return _number(name, text) if text else None
+    if text:
+        return _number(name, text)
+    return None
 
 
 def _number(name: str, text: str) -> float:

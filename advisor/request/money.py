@@ -272,7 +272,9 @@ def rate_note(text: str) -> str:
     if code == US_DOLLAR.code:
         return ""
     row = rate_on_record(code)
-    return row.remark if row is not None else ""
+    if row is not None:
+        return row.remark
+    return ""
 
 
 def _rate_on_record(code: str) -> float:

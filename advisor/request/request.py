@@ -263,7 +263,9 @@ class Request:
     @property
     def named(self) -> str | None:
         """Name of the machine; None where none is named, or its words say that there is none."""
-        return None if owns_nothing(self.machine) else self.machine
+        if owns_nothing(self.machine):
+            return None
+        return self.machine
 
     @property
     def spec(self) -> MachineSpec:
@@ -401,7 +403,9 @@ class Nouns:
     def _with_known(self, machine: Machine) -> Machine:
         """Machine that carries what is known of the present one."""
         runs = tuple(each.run for each in self.known)
-        return replace(machine, known=runs) if runs else machine
+        if runs:
+            return replace(machine, known=runs)
+        return machine
 
     @lazy
     def owned(self) -> Machine:
@@ -672,7 +676,9 @@ def _beside(owned: tuple[Gpu, ...], described: tuple[Gpu, ...]) -> tuple[Gpu, ..
             left.remove(gpu.name)
         else:
             beside.append(gpu)
-    return tuple(beside) if described and not left else ()
+    if described and not left:
+        return tuple(beside)
+    return ()
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:

@@ -88,7 +88,9 @@ def _part(entry: Input, part: Any) -> Any:
     """Value of a list: the number of a size, or a pair as a tuple."""
     if isinstance(part, str) and entry.kind == Kind.SIZES:
         sizes = entry.read(part)
-        return sizes[0] if len(sizes) == 1 else part
+        if len(sizes) == 1:
+            return sizes[0]
+        return part
     if isinstance(part, list):
         return tuple(part)
     return part

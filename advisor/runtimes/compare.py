@@ -157,7 +157,9 @@ def _with_words(whole: Estimate, best: Estimate) -> str:
     else:
         words = f"On {arrangement.words}; divided over all of them it does not fit."
     before = best.format_note.removesuffix(".")
-    return f"{before}. {words}" if before else words
+    if before:
+        return f"{before}. {words}"
+    return words
 
 
 def _as_one(

@@ -180,7 +180,9 @@ def _kind(packing: Packing) -> str:
     bits.
     """
     kind = packing.row.kind
-    return kind if packing.bits in WITH_KERNELS.get(kind, (packing.bits,)) else packing.name
+    if packing.bits in WITH_KERNELS.get(kind, (packing.bits,)):
+        return kind
+    return packing.name
 
 
 Processor = tuple[str, str]  # vendor and family of a GPU; "none" and "" without a GPU
@@ -356,7 +358,9 @@ def own_bits(form: str, name: str) -> float:
     that it offers [bit].
     """
     packing = _any_bits(form, name)
-    return packing.bits if packing is not None else float(whole_bits(form))
+    if packing is not None:
+        return packing.bits
+    return float(whole_bits(form))
 
 
 def _any_bits(form: str, name: str) -> Packing | None:

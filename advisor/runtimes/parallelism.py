@@ -181,7 +181,9 @@ def stages_by_memory(model: Model, machine: Machine) -> tuple[int, ...]:
     by_remainder = sorted(range(len(room)), key=lambda at: int(shares[at]) - shares[at])
     for at in by_remainder[: model.layers - sum(counts)]:
         counts[at] += 1
-    return tuple(counts) if sum(counts) == model.layers else ()
+    if sum(counts) == model.layers:
+        return tuple(counts)
+    return ()
 
 
 @lru_cache(maxsize=256)

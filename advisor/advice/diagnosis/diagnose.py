@@ -480,7 +480,9 @@ def system_of(request: Request) -> str:
         here = OperatingSystem.seen(operating_system())
     else:
         here = None
-    return here.label if here else ""
+    if here:
+        return here.label
+    return ""
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -534,7 +536,9 @@ def outcome_of(measured: float, speed: Range) -> Outcome:
     off = distance(measured, speed)
     if abs(off) <= 1:
         return Outcome.AS_PREDICTED
-    return Outcome.SLOWER if off < 0 else Outcome.FASTER
+    if off < 0:
+        return Outcome.SLOWER
+    return Outcome.FASTER
 
 
 def density(speeds: Rates, measured: Measured) -> float:

@@ -122,5 +122,7 @@ def other_model(name: str, model: Model) -> str:
             return ""
         off = abs(math.log(shape.params / expected.params))
         alike = off <= SAME_MODEL or (off <= SAME_SHAPE and shape.layers == expected.layers)
-        return "" if alike else stated.taken_as or stated.model.name
+        if alike:
+            return ""
+        return stated.taken_as or stated.model.name
     return ""

@@ -328,7 +328,9 @@ def _backend_of_all(gpus: Sequence[Gpu]) -> Backend:
     It is Vulkan, which no list of supported cards limits, but for cards of NVIDIA alone.
     """
     usual = {Backend.usual(gpu.vendor, OperatingSystem.WINDOWS) for gpu in gpus}
-    return usual.pop() if len(usual) == 1 else Backend.VULKAN
+    if len(usual) == 1:
+        return usual.pop()
+    return Backend.VULKAN
 
 
 def _left_on(work: Workload, best: Estimate) -> Edits:

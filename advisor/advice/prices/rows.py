@@ -168,7 +168,9 @@ class UsualPriceRow:
         """Number of its figures, in words; empty for a single one."""
         if self.figures == 0:
             return OF_A_SIBLING
-        return f"of {self.figures} figures" if self.figures > 1 else ""
+        if self.figures > 1:
+            return f"of {self.figures} figures"
+        return ""
 
     @property
     def as_price(self) -> PriceRow:
@@ -217,7 +219,9 @@ def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
     last = next((row for row in rows if row.condition == "used"), None)
     if last is not None and not condition and _is_out_of_production(last):
         return last.as_price
-    return rows[0].as_price if rows else None
+    if rows:
+        return rows[0].as_price
+    return None
 
 
 SOLD_NEW_YEARS = 4.0

@@ -173,7 +173,9 @@ class Use:
         infinite where nobody reads them then [tokens/s].
         """
         unread = self.unread or self.money.batch
-        return np.inf if unread else self.money.reading_tps
+        if unread:
+            return np.inf
+        return self.money.reading_tps
 
     @property
     def storage(self) -> float:

@@ -147,7 +147,9 @@ class Demand:
     @property
     def most_load(self) -> float:
         """Load up to which work of a known amount is done in time."""
-        return BUSY if self.crowd is Crowd.RATE else 1.0
+        if self.crowd is Crowd.RATE:
+            return BUSY
+        return 1.0
 
     def beside(self, kept: Option) -> "Demand":
         """Demand on a machine beside the present one.

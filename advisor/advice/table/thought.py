@@ -26,7 +26,9 @@ def as_they_think(choice: Choice, judged: Sequence[Option], options: Sequence[Op
     whole = {id(each): option for each, option in zip(judged, options, strict=True)}
 
     def same(option: Option | None) -> Option | None:
-        return None if option is None else whole.get(id(option), option)
+        if option is None:
+            return None
+        return whole.get(id(option), option)
 
     return replace(
         choice, safe=same(choice.safe), cheapest=same(choice.cheapest), free=same(choice.free)

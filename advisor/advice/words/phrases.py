@@ -101,7 +101,9 @@ def dated(option: Option) -> str:
 
 def after_sale(option: Option) -> str:
     """Remark on a price that is reduced by the sale of what is owned; empty for others."""
-    return " once yours is sold" if option.assumed_resale else ""
+    if option.assumed_resale:
+        return " once yours is sold"
+    return ""
 
 
 def price_at_once(option: Option) -> str:

@@ -207,7 +207,9 @@ def _why_beside(advice: Comparison) -> str:
     if decision.model is not None:
         return f"For {advice.question.model.title.rpartition('/')[2]} itself"
     if decision.within is not advice.case.choice.safe:
-        return "To keep its thinking" if budget is None else f"Within {money_words(budget)}"
+        if budget is None:
+            return "To keep its thinking"
+        return f"Within {money_words(budget)}"
     return "If that is not enough"
 
 
@@ -249,7 +251,9 @@ def _placed(advice: Comparison, option: Option) -> str:
     if left and now.startswith(f"{left} of it"):
         return f"As now, {left} of it stay in RAM."
     then = f"Then {left} of it stay in RAM" if left else "Then a part of it stays in RAM"
-    return f"{then}; now {now}." if now else f"{then}."
+    if now:
+        return f"{then}; now {now}."
+    return f"{then}."
 
 
 def _whole(advice: Comparison, option: Option, now: str) -> str:
@@ -259,7 +263,9 @@ def _whole(advice: Comparison, option: Option, now: str) -> str:
     then = f"Then the whole model lies in {_memory_of(advice, option)}"
     if now:
         return f"{then}; now {now}."
-    return "" if option.is_free_setting else f"{then}."
+    if option.is_free_setting:
+        return ""
+    return f"{then}."
 
 
 def _memory_of(advice: Comparison, option: Option) -> str:
@@ -268,7 +274,9 @@ def _memory_of(advice: Comparison, option: Option) -> str:
     if machine.unified:
         return f"{float(machine.host.memory.value) / GIB:,.0f} GB of shared memory"
     count = len(machine.gpus) + (len(machine.idle) if option.undoes else 0)
-    return "the GPU" if count == 1 else f"the {count} GPUs"
+    if count == 1:
+        return "the GPU"
+    return f"the {count} GPUs"
 
 
 def _outside(best: Estimate | None) -> str:
@@ -280,7 +288,9 @@ def _outside(best: Estimate | None) -> str:
     ram = sum(map(float, best.held.get(Tier.RAM, ())))
     if best.strategy is not PlacementStrategy.CPU_OFFLOAD or ram < LEAST_NAMED:
         return ""
-    return f"{memory(ram)} of it lie in RAM" if best.machine.gpus else "all of it lies in RAM"
+    if best.machine.gpus:
+        return f"{memory(ram)} of it lie in RAM"
+    return "all of it lies in RAM"
 
 
 LEAST_NAMED = 1e8  # part outside the GPU from which it is named [B]
@@ -340,11 +350,15 @@ def _parts(question: Question, option: Option) -> str:
         bought = option.price.note.partition(" $")[0]
         return f"Bought: {bought}, in place of the present modules of {present}."
     if option.kind is OptionKind.MACHINE:
-        return "Its price is of the whole PC." if option.parts else ""
+        if option.parts:
+            return "Its price is of the whole PC."
+        return ""
     names = [
         f"{part.name}, {money_words(part.usd)}" for part in option.parts if part.usd is not None
     ]
-    return f"Its price holds {' and '.join(names)}." if names else ""
+    if names:
+        return f"Its price holds {' and '.join(names)}."
+    return ""
 
 
 def _limits(advice: Comparison, option: Option) -> str:
@@ -362,7 +376,9 @@ def _limits(advice: Comparison, option: Option) -> str:
         kept.append(str(wants.condition))
     if wants.texts is Texts.HOUSE:
         kept.append("nothing leaves the house")
-    return f"Your limits are kept: {', '.join(kept)}." if kept else ""
+    if kept:
+        return f"Your limits are kept: {', '.join(kept)}."
+    return ""
 
 
 def _idle(advice: Comparison) -> Iterator[str]:

@@ -264,7 +264,9 @@ def _serving(advice: Comparison) -> list[str]:
     """Sentences on the way that serves every user, with its speed, wait and price."""
     option = advice.decision.option
     if option is None or option.kind is OptionKind.API or option.speed is None:
-        return [] if option is None else _by_api(advice, option)
+        if option is None:
+            return []
+        return _by_api(advice, option)
     users = f"{option.use.work.users:,.0f} users"
     each = _to_each(option, advice)
     month = f"{money_words(option.monthly or 0.0)} a month"
@@ -273,7 +275,9 @@ def _serving(advice: Comparison) -> list[str]:
         rented = f"{name}, rented {hours_rented(option)}: {month}"
         ways = [f"{rented}, {each}.", f"{rented}, enough for {users}.", f"{rented}."]
         api = advice.decision.beside
-        return ways if api is None else _after_api(advice, api, ways)
+        if api is None:
+            return ways
+        return _after_api(advice, api, ways)
     price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
     speed = f"{number(option.decode)} tokens a second to each"
@@ -531,7 +535,9 @@ def _also_free(advice: Comparison, option: Option) -> list[str]:
     one.
     """
     another = _faster_model(advice, option.decode)
-    return [] if another is None else _beside(another, advice)
+    if another is None:
+        return []
+    return _beside(another, advice)
 
 
 def _faster_model(advice: Comparison, decode: float) -> Runnable | None:

@@ -136,7 +136,9 @@ def certainty(estimate: Estimate | None) -> str:
     else:
         near = percent(row.median_error)
         runs = f"{row.rows} measured runs like this, half of them within {near}."
-    return f"{runs} {GUESSED}" if is_guessed(estimate.model) else runs
+    if is_guessed(estimate.model):
+        return f"{runs} {GUESSED}"
+    return runs
 
 
 GUESSED = "The model's layers are assumed, as nobody has described it."

@@ -56,7 +56,9 @@ def _whole(name: str, cell: str) -> int | None:
 def _first_number(name: str, cell: str) -> float | None:
     """First number of a cell, as of "4 to 6"; None for words alone."""
     digits = re.search(r"\d+(?:\.\d+)?", cell)
-    return number(name, digits[0]) if digits else None
+    if digits:
+        return number(name, digits[0])
+    return None
 
 
 def _flag(_: str, cell: str) -> bool:

@@ -140,7 +140,9 @@ def _value(row: FormField, lines: list[str]) -> str:
     if text.strip() in ("", NO_RESPONSE):
         return ""
     if row.kind == "agree":
-        return "yes" if text.strip().casefold().startswith(CHECKED.strip().casefold()) else ""
+        if text.strip().casefold().startswith(CHECKED.strip().casefold()):
+            return "yes"
+        return ""
     if row.kind == "output":
         return _without_fence(text)
     line = " ".join(text.split())

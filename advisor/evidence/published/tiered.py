@@ -73,7 +73,9 @@ def engine_of(text: str) -> TieredEngine | None:
         for name in engine.spellings
         if re.match(rf"{re.escape(name)}(?![a-z0-9])", folded)
     ]
-    return max(begins)[2] if begins else None
+    if begins:
+        return max(begins)[2]
+    return None
 
 
 @lru_cache(maxsize=64)
@@ -230,7 +232,9 @@ def _system(text: str, gpu: str) -> str | None:
         return OperatingSystem.MACOS
     if words.startswith(("win", "wsl")):
         return OperatingSystem.WINDOWS
-    return OperatingSystem.LINUX if words and "android" not in words else None
+    if words and "android" not in words:
+        return OperatingSystem.LINUX
+    return None
 
 
 def _work(row: PublishedRow, engine: TieredEngine) -> Workload:
@@ -301,7 +305,9 @@ def _link_share(
     if row.pcie_share is not None:
         return row.pcie_share
     packed = row.quant == OWN_PACK and engine.probes_link(machine)
-    return SHARE_OF_PACK if packed else None
+    if packed:
+        return SHARE_OF_PACK
+    return None
 
 
 def _served(row: PublishedRow, engine: TieredEngine, machine: Machine) -> float | None:
@@ -314,7 +320,9 @@ def _served(row: PublishedRow, engine: TieredEngine, machine: Machine) -> float 
 def _served_ram(row: PublishedRow, engine: TieredEngine) -> float | None:
     """Share of lookups that came from memory and not from the drive; None where not stated."""
     if _streams(engine):
-        return row.hit_rate_ram if row.hit_rate_ram is not None else row.hit_rate_vram
+        if row.hit_rate_ram is not None:
+            return row.hit_rate_ram
+        return row.hit_rate_vram
     return row.hit_rate_ram
 
 

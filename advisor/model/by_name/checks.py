@@ -203,7 +203,9 @@ def _context_of_row(text: str) -> int:
         row = hub_list().named(stripped)
     else:
         row = next(hub_list().ending_with(f"/{stripped}"), None)
-    return row.max_context if row is not None else 0
+    if row is not None:
+        return row.max_context
+    return 0
 
 
 def _context_of_name(text: str) -> int:
@@ -216,7 +218,9 @@ def _context_of_name(text: str) -> int:
     if lengths[-1][2].casefold() == "m":
         return number * 2**20
     tokens = number * (1024 if number in BINARY else 1000)
-    return tokens if tokens >= LEAST_CONTEXT else 0
+    if tokens >= LEAST_CONTEXT:
+        return tokens
+    return 0
 
 
 def _row_of(text: str, model: Named) -> HubRow | None:
@@ -224,7 +228,9 @@ def _row_of(text: str, model: Named) -> HubRow | None:
     exact = hub_list().named(text) if "/" in text else None
     if exact is not None:
         return exact
-    return model.row if isinstance(model.row, HubRow) and model.made is None else None
+    if isinstance(model.row, HubRow) and model.made is None:
+        return model.row
+    return None
 
 
 def _estimated(row: HubRow) -> bool:

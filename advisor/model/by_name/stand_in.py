@@ -298,7 +298,9 @@ def told_of(name: names.ModelName) -> StatedSizeRow | None:
     if row is None or size is None:
         return row
     near = abs(math.log(size.params / (1e9 * row.params_b))) < SHAPE_UNCERTAINTY
-    return row if near else None
+    if near:
+        return row
+    return None
 
 
 GROUPS_OUTSIDE = (Group.EMBEDDING, Group.OUTPUT)

@@ -284,7 +284,9 @@ def _of_listed_modules(quantization: Mapping[str, object]) -> dict[str, object]:
             return {"quant_type": {"default": usual or {}}, "modules": as_they_are}
     of_hqq = _object(quantization, "quant_config")
     listed = {name: value for name, value in of_hqq.items() if "." in name}
-    return {"modules": listed} if listed else {}
+    if listed:
+        return {"modules": listed}
+    return {}
 
 
 def _object(values: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -337,7 +339,9 @@ def _bitsandbytes(quantization: Config) -> tuple[str, str]:
     double = quantization.flag("bnb_4bit_use_double_quant")
     if (quantization.word("bnb_4bit_quant_type") or "fp4") != "nf4":
         note = "4-bit floats of bitsandbytes are as large as its NF4."
-        return ("bnb-nf4", note) if double else (_spelled(Packing.stated("bnb-FP4", 4)), "")
+        if double:
+            return ("bnb-nf4", note)
+        return (_spelled(Packing.stated("bnb-FP4", 4)), "")
     return "bnb-nf4", "" if double else "Its scales are 32-bit; the recipe counts packed ones."
 
 
@@ -358,7 +362,9 @@ def _of_groups(quantization: Config, groups: list[Mapping[str, object]]) -> tupl
     """Format of the group that takes all matrices; of the only one, whatever it takes."""
     whole = [group for group in groups if not _targets(group)] or groups
     forms = {_of_group(quantization, group) for group in whole}
-    return forms.pop() if len(forms) == 1 else ("", "a mix of several types")
+    if len(forms) == 1:
+        return forms.pop()
+    return ("", "a mix of several types")
 
 
 def _names_its_modules(quantization: Config) -> bool:
@@ -427,7 +433,9 @@ def _of_floats(tool: str, kind: str, bits: float) -> str:
     """Recipe of floats that scale by large blocks or as NVIDIA's; empty for other numbers."""
     if kind in ("float", "fp") and bits == EIGHT:
         return "FP8"
-    return "NVFP4" if kind == "nvfp" and tool != "MLX" else ""
+    if kind == "nvfp" and tool != "MLX":
+        return "NVFP4"
+    return ""
 
 
 EIGHT = 8  # bits of FP8 [bit]
@@ -438,7 +446,9 @@ def _group(values: Mapping[str, object]) -> int | None:
     group = _number(values, GROUPS)
     if group is None:
         return None
-    return int(group) if group >= 1 else 0
+    if group >= 1:
+        return int(group)
+    return 0
 
 
 def _assumed_group(tool: str, size: int | None) -> str:
@@ -479,7 +489,9 @@ def _last(value: object) -> float:
     """Last number of a list, which is that of columns without outliers; 0 without one."""
     numbers = value if isinstance(value, list | tuple) else [value]
     last = numbers[-1] if numbers else None
-    return float(last) if isinstance(last, int | float) and math.isfinite(last) else 0.0
+    if isinstance(last, int | float) and math.isfinite(last):
+        return float(last)
+    return 0.0
 
 
 def _spelled(packing: Packing) -> str:
@@ -546,7 +558,9 @@ def _type_of_word(word: str) -> tuple[str, float | None] | None:
 
 def _kind(word: str) -> str:
     lowered = word.casefold().replace("_", "")
-    return "int" if lowered.endswith("int") else lowered
+    if lowered.endswith("int"):
+        return "int"
+    return lowered
 
 
 # Modules that are treated apart.
@@ -618,7 +632,9 @@ def _of_module(tool: str, value: object) -> str:
     if bits is not None and bits >= 16:
         return PLAIN
     packing = _packing(tool, value)
-    return packing[0] if packing else PLAIN
+    if packing:
+        return packing[0]
+    return PLAIN
 
 
 def _is_expression(name: str) -> bool:

@@ -216,7 +216,9 @@ def _key(paper: FPDF, words: str, colour: int | None = None, letter: str = "") -
 def _in_a_cell(text: str) -> str:
     """Text of a table's cell, which cannot go on on the next page; a longer one is cut."""
     shown = printable(text)
-    return shown if len(shown) <= LONGEST_CELL else f"{shown[: LONGEST_CELL - 3]}..."
+    if len(shown) <= LONGEST_CELL:
+        return shown
+    return f"{shown[: LONGEST_CELL - 3]}..."
 
 
 def printable(text: str) -> str:

@@ -163,11 +163,15 @@ def adoption(key: str, machine: Machine) -> str:
 
 
 def _number(users: int) -> str:
-    return "one user" if users == 1 else f"{users} users"
+    if users == 1:
+        return "one user"
+    return f"{users} users"
 
 
 def _article(name: str) -> str:
-    return "an" if name[:1] in "AEIOR" else "a"
+    if name[:1] in "AEIOR":
+        return "an"
+    return "a"
 
 
 def sentences(engine: TieredEngine) -> tuple[str, ...]:

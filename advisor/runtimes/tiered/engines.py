@@ -104,19 +104,25 @@ class TieredEngine:
     @property
     def draft_head(self) -> float:
         """Head of the drafts; infinite where it is the model's [B]."""
-        return np.inf if self.draft_head_mib is None else self.draft_head_mib * MIB
+        if self.draft_head_mib is None:
+            return np.inf
+        return self.draft_head_mib * MIB
 
     @property
     def makers_format(self) -> str:
         """Format of the maker's checkpoint, where the engine reads it unchanged: experts of 4 bits,
         all else of 16; empty for other engines.
         """
-        return "MXFP4-hf" if self.files == CHECKPOINT else ""
+        if self.files == CHECKPOINT:
+            return "MXFP4-hf"
+        return ""
 
     @property
     def way(self) -> str:
         """Way to the drive, a name of its rate; empty for unbuffered reads."""
-        return "" if self.drive == DIRECT else self.drive
+        if self.drive == DIRECT:
+            return ""
+        return self.drive
 
     @property
     def early_port(self) -> bool:
@@ -198,7 +204,9 @@ class TieredEngine:
 def _numbers(version: str) -> tuple[int, ...]:
     """Numbers of a version such as "0.1.38"; empty where it does not begin with a number."""
     match = re.match(r"\d+(?:\.\d+)+", version)
-    return tuple(map(int, match[0].split("."))) if match else ()
+    if match:
+        return tuple(map(int, match[0].split(".")))
+    return ()
 
 
 def _words(text: str, *, fold: bool = True) -> tuple[str, ...]:

@@ -67,9 +67,9 @@ def row(answer: Answer, before: str = "") -> Markup:
 
 def name(answer: Answer, strategy: PlacementStrategy) -> str:
     """Name of a placement on the machine."""
-    return (
-        SHARED.get(strategy, strategy.heading) if answer.nouns.machine.unified else strategy.heading
-    )
+    if answer.nouns.machine.unified:
+        return SHARED.get(strategy, strategy.heading)
+    return strategy.heading
 
 
 def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = "") -> Markup:

@@ -72,7 +72,9 @@ def _first(row: Estimate) -> str:
     """Time to the first token, of several users at their mean load."""
     if float(row.work.users) > 1:
         return seconds(first_word_of(row))
-    return seconds(float(row.first_token.value)) if row.first_token else ""
+    if row.first_token:
+        return seconds(float(row.first_token.value))
+    return ""
 
 
 def _speed(row: Estimate) -> Markup:

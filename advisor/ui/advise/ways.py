@@ -387,7 +387,9 @@ def _bigger(answer: Answer) -> Way:
 def _sale(option: Option) -> str:
     """What the sale of the owned card gives back of the price tag; empty where none is counted."""
     back = option.paid_first - (option.upfront or 0.0)
-    return f"; yours sells for {money(back)}" if back > 0 else ""
+    if back > 0:
+        return f"; yours sells for {money(back)}"
+    return ""
 
 
 def purchase(answer: Answer) -> Option | None:

@@ -163,7 +163,9 @@ def choose() -> OfferKind:
 
 
 def _budget(usd: float | None) -> str:
-    return "any" if usd is None else money(usd)
+    if usd is None:
+        return "any"
+    return money(usd)
 
 
 def _filters() -> None:

@@ -83,7 +83,9 @@ def _year(name: str) -> str:
 
 def _score(name: str) -> float:
     row = quality_rows().get(name)
-    return row.score if row is not None else 0.0
+    if row is not None:
+        return row.score
+    return 0.0
 
 
 def meant(text: str) -> str:
