@@ -14,14 +14,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.errors import LONGEST_SHOWN, InputError, UnknownName
 
-Array: TypeAlias = float | npt.NDArray[np.float64]  # a number, or an array of numbers along a sweep
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array: TypeAlias = float | npt.NDArray[np.float64]  # a number, or numbers along a sweep
+else:
+    Array = float  # numpy takes 12 MB and 0.1 s
 
 KB = 1e3
 MB = 1e6
@@ -59,6 +62,8 @@ class Quantity:
     date: str = ""  # date of the source (ISO 8601); empty where unknown
 
     def __post_init__(self) -> None:
+        import numpy as np  # not above: commands that compute nothing are spared it
+
         if not np.all(np.isfinite(self.value)) or np.any(np.asarray(self.value) < 0):
             raise InputError(
                 f"{self.source or 'A figure'}: {self.value} is not a usable number; "

@@ -116,7 +116,7 @@ class Scope:
         return shared_name(self.backend)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ScopedConstant:
     """Value of a constant in one scope, with the rows that it comes from."""
 
@@ -168,7 +168,7 @@ class Constants:
         self._measured: Mapping[tuple[str, Names], ConstantRow] = {}
         self._by_scope: dict[Scope, dict[tuple[str, Names], ScopedConstant]] = {}
         self._known = self._by_scope.setdefault(self.scope, {})
-        self._rows_in: dict[tuple[Scope, str], list[ConstantRow]] = {}
+        self._rows_in: dict[tuple[Scope, str], tuple[ConstantRow, ...]] = {}
         self._looked_up: dict[tuple[str, Names], ScopedConstant] | None = None
         self._pairs: tuple[npt.NDArray[np.int_], npt.NDArray[np.int_]] | None = None
 
@@ -256,12 +256,12 @@ class Constants:
         factors = (first, *alike)
         return ScopedConstant(rows=factors, value=math.prod(row.value for row in factors))
 
-    def _in_scope(self, constant: str) -> list[ConstantRow]:
+    def _in_scope(self, constant: str) -> tuple[ConstantRow, ...]:
         """Rows of a constant that apply to the scope, for some family."""
         key = (self.scope, constant)
         if key not in self._rows_in:
             rows = self.rows.get(constant, ())
-            self._rows_in[key] = [row for row in rows if row.fits(self.scope)]
+            self._rows_in[key] = tuple(row for row in rows if row.fits(self.scope))
         return self._rows_in[key]
 
     def _search_several(self, constant: str, family: Names) -> ScopedConstant:

@@ -5,14 +5,13 @@ checks of the dataclasses. Defaults are those of the dataclasses (`MachineSpec`,
 `Settings`, `MoneyInputs` ...), to which `Request` refers.
 """
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Protocol
-
-import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import LONGEST_SHOWN, InputError, UnknownName
@@ -53,12 +52,20 @@ def _is_text(value: object) -> bool:
 
 def _is_number(value: object) -> bool:
     """Whether a value is a single number, and no switch."""
-    return isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    if isinstance(value, float | int):
+        return not isinstance(value, bool)
+    import numpy as np  # not above: who only lists the inputs needs none
+
+    return isinstance(value, np.number)
 
 
 def _is_sweep(value: object) -> bool:
     """Whether a value is a number, or an array along a sweep."""
-    return _is_number(value) or isinstance(value, np.ndarray)
+    if _is_number(value):
+        return True
+    import numpy as np
+
+    return isinstance(value, np.ndarray)
 
 
 def _is_whole(value: object) -> bool:
@@ -273,6 +280,8 @@ class Input:
         if isinstance(value, float | int):
             inside = self.low <= value <= self.high
         else:
+            import numpy as np
+
             numbers = np.asarray(value, dtype=float)
             inside = bool(np.all((numbers >= self.low) & (numbers <= self.high)))
         if not inside:
@@ -320,7 +329,7 @@ class Input:
         name, _, amount = text.rpartition("=")
         with suppress(ValueError):
             usd = float(amount)
-            if name.strip() and 0 < usd < np.inf:
+            if name.strip() and 0 < usd < math.inf:
                 return name.strip(), usd
         if self.unit.endswith("/h"):
             what = "rent"

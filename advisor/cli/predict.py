@@ -4,7 +4,7 @@ import argparse
 import csv
 import multiprocessing
 import os
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
@@ -13,7 +13,7 @@ from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from advisor import given_files
 from advisor.catalog.csv_records import Unreadable, records
@@ -21,11 +21,13 @@ from advisor.cli.command import output, tell
 from advisor.errors import InputError
 from advisor.evidence.published.row import ANSWERED, COLUMNS, STATED, UNREADABLE
 from advisor.formatting import inert
-from advisor.machine.machine import KnownRun
+
+if TYPE_CHECKING:
+    from advisor.machine.machine import KnownRun
 
 Cells: TypeAlias = dict[str, str]  # cells of a row by column
 Prediction: TypeAlias = dict[str, object]  # cells of an answer by column
-Known: TypeAlias = Mapping[str, tuple[KnownRun, ...]]  # known runs by machine
+Known: TypeAlias = Mapping[str, tuple["KnownRun", ...]]  # known runs by machine
 Group: TypeAlias = tuple["Rows", Future[list[Prediction]] | None]
 """Rows of a group, and the answers to come of its new ones."""
 TOGETHER = 250  # rows that a process answers at once
@@ -158,7 +160,7 @@ class Answers:
 
     def __init__(self, known: Known) -> None:
         self.known = known
-        self._kept: OrderedDict[bytes, Prediction] = OrderedDict()
+        self._kept: dict[bytes, tuple[object, ...]] = {}  # cells, a third of a dictionary's size
         self._asked: set[bytes] = set()  # of groups in work
 
     def read(self, rows: list[Cells]) -> Rows:
@@ -174,15 +176,18 @@ class Answers:
 
     def of(self, rows: Rows, answers: Iterable[Prediction]) -> Iterator[Prediction]:
         """Answers of a group in its order, its new rows included."""
-        self._kept.update(zip(rows.new, answers, strict=True))
+        for stated, answer in zip(rows.new, answers, strict=True):
+            self._kept[stated] = tuple(answer[name] for name in ANSWERED)
         self._asked -= rows.new.keys()
         for cells, stated in zip(rows.cells, rows.stated, strict=True):
-            answer = self._kept.get(stated)
-            if answer is None:  # forgotten since
+            kept = self._kept.get(stated)
+            if kept is None:  # forgotten since
                 answer = _predictions([cells], self.known)[0]
+            else:
+                answer = dict(zip(ANSWERED, kept, strict=True))
             yield answer | {"id": cells.get("id") or ""}
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+        for stated in [*islice(self._kept, max(len(self._kept) - KEPT, 0))]:
+            del self._kept[stated]
 
 
 def _stated(cells: Cells) -> bytes:

@@ -312,9 +312,9 @@ class Architecture:
     """Uncertainty of layers that are counted as another family's, as the logarithm of a factor:
     that of stand-ins (`by_name.stand_in.SHAPE_UNCERTAINTY`)."""
 
-    @lazy
+    @property
     def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:
-        """Tensors of each repeating layer by role."""
+        """Tensors of each repeating layer by role; not kept, as large as the tensors themselves."""
         layers: tuple[dict[str, Tensor], ...] = tuple({} for _ in range(self.layers))
         for tensor in self.tensors:
             if tensor.layer is not None:

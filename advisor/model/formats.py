@@ -448,14 +448,15 @@ class RecipeTraits:
     gqa: float  # query heads that share a value head
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _recipe_traits(architecture: Architecture) -> RecipeTraits:
     alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
     kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
     categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
-    roles = (tensor.role for tensor in architecture.tensors)
+    # One pair for all tensors alike: a pair of each took a sixth of what a model occupies.
+    pairs = {key: (key[0], kind) for key, kind in kinds.items()}
     return RecipeTraits(
-        keys=tuple(zip(roles, categories, strict=True)),
+        keys=tuple(pairs[tensor.role, tensor.rows == 1] for tensor in architecture.tensors),
         positions=tuple(_positions(architecture, categories)),
         values=categories.count(VALUES),
         gqa=heads_per_value_head(architecture.tensors),

@@ -86,22 +86,18 @@ class PerLayer:
 @lru_cache(maxsize=256)
 def per_layer(architecture: Architecture) -> PerLayer:
     """Numbers of a model's layers."""
+    by_layer = architecture.by_layer
 
     def of_cache(number: Callable[[LayerCache], float]) -> Floats:
         return np.array(list(map(number, architecture.cache)), dtype=float)
 
     def with_any(fits: Callable[[Tensor], bool]) -> Floats:
         """Mask of layers with such a tensor, 1 or 0."""
-        return np.array(
-            [float(any(map(fits, tensors.values()))) for tensors in architecture.by_layer]
-        )
+        return np.array([float(any(map(fits, tensors.values()))) for tensors in by_layer])
 
     def total(*roles: str, of: str = "rows") -> Floats:
         """Sum of the rows, or of another number, of the tensors of some roles."""
-        layers = (
-            [tensors[role] for role in roles if role in tensors]
-            for tensors in architecture.by_layer
-        )
+        layers = ([tensors[role] for role in roles if role in tensors] for tensors in by_layer)
         return np.array(
             [float(sum(getattr(tensor, of) for tensor in tensors)) for tensors in layers]
         )
@@ -113,7 +109,7 @@ def per_layer(architecture: Architecture) -> PerLayer:
     mixing = with_any(lambda tensor: tensor.group is Group.ATTENTION)
     feeding = with_any(lambda tensor: tensor.group in FEEDING)
     dense = with_any(lambda tensor: tensor.group is Group.DENSE_FFN)
-    matrices = [sum(map(_multiplied, tensors.values())) for tensors in architecture.by_layer]
+    matrices = [sum(map(_multiplied, tensors.values())) for tensors in by_layer]
     experts = flops[Group.ROUTED_EXPERTS] > 0
     windows = of_cache(lambda cache: np.inf if cache.window is None else cache.window)
     latent = of_cache(lambda cache: cache.key_values > 0 and not cache.value_values)

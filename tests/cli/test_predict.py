@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 from collections import Counter
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
@@ -11,12 +13,14 @@ import pytest
 from advisor.cli import predict
 from advisor.cli.main import main
 from advisor.evidence.published import predict as published
-from advisor.evidence.published.row import CATEGORIES
+from advisor.evidence.published.row import ANSWERED, CATEGORIES
 
 ROW = {
     "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 3090", "model": "Llama-3.1-8B",
     "quant": "Q4_K_M",
 }  # fmt: skip
+EMPTY = dict.fromkeys(ANSWERED, "")
+ROOT = Path(__file__).parents[2]
 
 
 def table(path: Path, rows: list[dict[str, str]]) -> Path:
@@ -79,6 +83,14 @@ def test_a_table_without_categories_is_answered(tmp_path, capsys) -> None:
     assert float(resident["tg_tps"]) > 3 * float(alone["tg_tps"]) > 0
 
 
+def test_what_hands_out_rows_has_no_numpy():
+    code = (
+        "import sys; from advisor.cli import parser, predict; "
+        "parser.parsed(['predict', 'rows.csv']); assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)
+
+
 def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
     class Ended:
         def submit(self, answer, group, known):
@@ -87,7 +99,7 @@ def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
     monkeypatch.setattr(
         predict,
         "_predictions",
-        lambda group, _: [{"id": row["id"], "tg_tps": row["model"]} for row in group],
+        lambda group, _: [EMPTY | {"id": row["id"], "tg_tps": row["model"]} for row in group],
     )
     ids = ((0, 1), (2, 3), (4,))
     groups = [[{"id": str(at), "model": f"of {at}"} for at in each] for each in ids]
@@ -101,7 +113,7 @@ def test_a_table_that_repeats_its_rows_asks_for_each_once(monkeypatch):
 
     def answered(group, _):
         sent.extend(row["model"] for row in group)
-        return [{"id": "", "tg_tps": row["model"]} for row in group]
+        return [EMPTY | {"tg_tps": row["model"]} for row in group]
 
     monkeypatch.setattr(predict, "_predictions", answered)
     monkeypatch.setattr(predict, "TOGETHER", 3)

@@ -23,7 +23,7 @@ from advisor.evidence.published.row import (
 from advisor.machine.machine import KnownRun
 from advisor.units import Array, number
 
-MOST_KEPT = 1024  # answers that are kept for rows that state the same
+MOST_KEPT = 64  # answers that are kept for rows that state the same, as those of a table's run
 
 
 KnownRuns = Mapping[str, tuple[KnownRun, ...]]

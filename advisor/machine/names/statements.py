@@ -335,9 +335,9 @@ def _sizes(text: str, known: tuple[float, ...]) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _explained(parts: tuple[str, ...]) -> frozenset[str]:
-    """Words that names of parts explain."""
+    """Words that names of parts explain, beside those that fill a name."""
     of_parts = (word for part in parts for word in re.findall(r"[^\W_]+", part.casefold()))
-    return _fillers().union(of_parts)
+    return frozenset(of_parts) - _fillers()
 
 
 @cache
@@ -353,10 +353,15 @@ def _is_joined(text: str, words: frozenset[str]) -> bool:
     """Whether a text is one word or several together, with counts, and "s" or "m" at the end."""
     ends = {0}  # places up to which the text is words
     for end in range(1, len(text) + 1):
-        if any(text[start:end] in words or COUNTED.fullmatch(text, start, end) for start in ends):
+        if any(_is_word(text[start:end], words) for start in ends):
             ends.add(end)
     last = {len(text), len(text) - 1} if text[-1:] in ("m", "s") else {len(text)}
     return bool(last & (ends - {0}))
+
+
+def _is_word(part: str, words: frozenset[str]) -> bool:
+    """Whether a part of a text is one of some words, fills a name, or counts parts."""
+    return part in words or part in _fillers() or COUNTED.fullmatch(part) is not None
 
 
 def _is_explained(word: str, explained: frozenset[str]) -> bool:

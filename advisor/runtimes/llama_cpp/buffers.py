@@ -168,12 +168,13 @@ def _older(architecture: Architecture, *, by_head: bool) -> Architecture:
     shape = per_layer(architecture)
     if not np.any(shape.unfolded) or np.any(shape.indexed):
         return architecture
+    by_layer = architecture.by_layer
     caches = list(architecture.cache)
     attended = list(architecture.attention_values)
     for layer in np.flatnonzero(shape.unfolded).tolist():
         cache = caches[layer]
         if by_head:
-            values = int(architecture.by_layer[layer]["attn_v_b"].rows)
+            values = int(by_layer[layer]["attn_v_b"].rows)
             keys = int(shape.unfolded[layer]) - values
             caches[layer] = replace(cache, key_values=keys, value_values=values)
             attended[layer] = keys + values
