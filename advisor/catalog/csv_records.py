@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO, TypeAlias
 
+from advisor.errors import InputError
+from advisor.given_files import reason
+
 LONGEST = 100_000  # letters of a record
 MOST_LINES = 20  # lines of a record, whose quoted cells may have several
 Row: TypeAlias = "list[str] | Unreadable"
@@ -23,7 +26,11 @@ class Unreadable:
 
 
 def records(text: TextIO) -> Iterator[Row]:
-    """Cells of each record, or why it has none; empty lines are left out."""
+    """Cells of each record, or why it has none; empty lines are left out.
+
+    Raises:
+        InputError: the file's system does not give what follows, as of a damaged disk.
+    """
     lines = _Lines(text)
     while (line := lines.next()) is not None:
         if isinstance(line, Unreadable):
@@ -50,15 +57,22 @@ class _Lines:
         """Next line, or that it is too long; None at the end."""
         if self.again:
             return self.again.popleft()
-        line = self.text.readline(LONGEST + 1)
+        line = self._piece(LONGEST + 1)
         if len(line) <= LONGEST:
             return line or None
         end = line
         while end and not end.endswith(("\n", "\r")):
-            end = self.text.readline(LONGEST)
+            end = self._piece(LONGEST)
         return Unreadable(
             f"this line has more than {LONGEST:,} letters; none of ours has a thousand"
         )
+
+    def _piece(self, most: int) -> str:
+        """Next line, or the beginning of a longer one; empty at the end."""
+        try:
+            return self.text.readline(most)
+        except OSError as error:
+            raise InputError(f"The table cannot be read further: {reason(error)}.") from error
 
 
 def _whole(line: str, lines: _Lines) -> str | None:

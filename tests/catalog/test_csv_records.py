@@ -1,6 +1,7 @@
 """Records of CSV files: as Python reads them, and none that swallows the others."""
 
 import csv
+import errno
 import io
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.catalog.csv_records import Unreadable, records
+from advisor.errors import InputError
 
 CELLS = st.lists(st.text('ab,"\n ', max_size=6), min_size=1, max_size=4)
 
@@ -40,6 +42,19 @@ def test_a_quote_far_below_closes_no_cell() -> None:
     rows = read(text)
     assert isinstance(rows[0], Unreadable)
     assert rows[1:] == [["c", "d"]] * 5000 + [["e", "f"]]
+
+
+def test_a_disk_that_fails_is_said() -> None:
+    class Failing(io.StringIO):
+        def readline(self, size: int | None = -1, /) -> str:
+            if self.tell() > 3:
+                raise OSError(errno.EIO, "Input/output error")
+            return super().readline(size)
+
+    read = records(Failing("a,b\n1,2\n"))
+    assert next(read) == ["a", "b"]
+    with pytest.raises(InputError, match="cannot be read further: Input/output error"):
+        next(read)
 
 
 def test_a_line_without_end_is_not_held() -> None:
