@@ -16,7 +16,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
-from advisor.model import catalog
+from advisor.model import resolve
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
@@ -51,6 +51,7 @@ STRATA = runtime("strata")
 FLASH_MOE = runtime("flash-moe")
 FREETOKEN = runtime("freetoken")
 BIG_MOE = runtime("bigmoeonedge")
+LEAN = runtime("lean-qwenflash")
 TIERED_MODEL = "Qwen3.6-35B-A3B"
 WORK = Workload()
 TWO_TYPES = Workload(kv_type="q8_0/q4_0")
@@ -210,11 +211,16 @@ CASES = (
         model="gpt-oss-120b",
     ),
     case(BIG_MOE, "There is no GPU that could hold the model", where=NO_CARD, model=TIERED_MODEL),
+    case(BIG_MOE, "BigMoeOnEdge computes on the processor alone here", model=TIERED_MODEL),
+    case(
+        LEAN, "lean-qwenflash keeps no experts in RAM", strategy=IN_RAM,
+        model="Qwen3.8-Flash-Next",
+    ),
 )  # fmt: skip
 
 
 def message(case: Case) -> str:
-    model = catalog.model(case.model, "Q4_K_M")
+    model = resolve.find(case.model, "Q4_K_M").model
     with pytest.raises(Refusal) as refused:
         case.how.place(model, machine(case.where), case.work, case.strategy, case.chosen)
     return str(refused.value)
@@ -227,12 +233,18 @@ def test_it_is_refused_in_words(subtests: pytest.Subtests) -> None:
 
 
 IN_TIERS = (STRATA, FLASH_MOE, FREETOKEN, BIG_MOE)
+OFFLOADS = {
+    **dict.fromkeys((KTRANSFORMERS, DEEPSPEED, FLEXGEN, *IN_TIERS), IN_RAM),
+    LEAN: ON_DRIVE,
+}
+"""Placement of engines that are made for another one than the GPU."""
 TAKEN = {
     "KTransformers": "Qwen3-30B-A3B",
     "Strata": TIERED_MODEL,
     "BigMoeOnEdge": TIERED_MODEL,
     "FreeToken": "gpt-oss-120b",
     "flash-moe": "Qwen3.5-397B-A17B",
+    "lean-qwenflash": "Qwen3.8-Flash-Next",
 }
 """Model that an engine is made for, where that is not any."""
 REFUSING = {case.how.name: case.how for case in CASES}
@@ -241,12 +253,10 @@ REFUSING = {case.how.name: case.how for case in CASES}
 @pytest.mark.parametrize("how", REFUSING.values(), ids=REFUSING.keys())
 def test_a_refusal_depends_on_what_is_wrong(how: Runtime) -> None:
     """What each runtime is made for, it takes."""
-    offloads = how in (KTRANSFORMERS, DEEPSPEED, FLEXGEN, *IN_TIERS)
+    strategy = OFFLOADS.get(how, IN_GPU)
     where = {"MLX": MAC, "flash-moe": MAC, "llama.cpp -sm tensor": PAIR}.get(how.name, CARD)
-    model = catalog.model(TAKEN.get(how.name, "Llama-3.1-8B"), "Q4_K_M")
-    placement = how.place(
-        model, machine(where), Workload(), IN_RAM if offloads else IN_GPU, Settings()
-    )
+    model = resolve.find(TAKEN.get(how.name, "Llama-3.1-8B"), "Q4_K_M").model
+    placement = how.place(model, machine(where), Workload(), strategy, Settings())
     assert placement.weights
 
 

@@ -110,6 +110,8 @@ def check(
     if len({*Model.cache_types(work.kv_type)}) > 1:
         raise Refusal(f"{engine.name} keeps keys and values in one type; choose one.")
     _check_gpus(engine, machine, strategy)
+    if strategy is PlacementStrategy.CPU_OFFLOAD and engine.ram_tier == RamTier.NONE:
+        raise Refusal(f"{engine.name} keeps no experts in RAM: it reads each miss from the drive.")
 
 
 def _label(system: str) -> str:
@@ -134,8 +136,12 @@ def _check_gpus(engine: TieredEngine, machine: Machine, strategy: PlacementStrat
             f"{engine.name} starts with {engine.least_vram_gib:g} GB of VRAM, and "
             f"{machine.gpus[0].name} has less."
         )
-    if not machine.gpus and strategy is PlacementStrategy.GPU_RESIDENT:
+    if strategy is not PlacementStrategy.GPU_RESIDENT:
+        return
+    if not machine.gpus:
         raise Refusal("There is no GPU that could hold the model.")
+    if not engine.uses_gpus(machine):
+        raise Refusal(f"{engine.name} computes on the processor alone here.")
 
 
 def _near_share(engine: TieredEngine, work: Workload, cache: Floats) -> Floats:
