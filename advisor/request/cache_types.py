@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from advisor.catalog.csv_tables import texts
 from advisor.model.model import Model
 
-KEYS = ("k", "ctk", "type_k", "key", "keys")
-VALUES = ("v", "ctv", "type_v", "value", "values")
+KEYS = ("k", "ctk", "type_k", "cache_type_k", "llama_arg_cache_type_k", "key", "keys")
+VALUES = ("v", "ctv", "type_v", "cache_type_v", "llama_arg_cache_type_v", "value", "values")
 BESIDE = ("cache", "type", "kv")
+BITS = re.compile(r"k(\d+)[-_ /]?v(\d+)")  # "K8V4"
 UNTOLD = "f16"  # llama.cpp's type of the part that its options leave out
 
 
@@ -21,7 +22,7 @@ def cache_type(text: str) -> str:
 
     Two types are those of the keys and of the values, the keys first unless the text names them.
     """
-    told = text.strip().casefold()
+    told = BITS.sub(r"k \1 v \2", text.strip().casefold())
     words = [word for word in re.split(r"[^a-z0-9_]+", told) if word and word not in BESIDE]
     named = [word for word in words if word in (*KEYS, *VALUES)]
     types = [_type(word) for word in words if word not in named]

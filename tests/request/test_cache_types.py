@@ -28,6 +28,10 @@ from advisor.request.request import Request
         ("q4_0/q4_0", "q4_0"),
         ("8,4", "q8_0/q4_0"),  # TabbyAPI's cache_mode
         ("Q8", "q8_0"),
+        ("K8V4", "q8_0/q4_0"),
+        ("LLAMA_ARG_CACHE_TYPE_K=q8_0 LLAMA_ARG_CACHE_TYPE_V=q5_1", "q8_0/q5_1"),
+        ("cache_type_v=q4_0, cache_type_k=q8_0", "q8_0/q4_0"),
+        ("8bit", "q8_0"),
         ("8,6", "q8_0/q6_0"),
         ("Q6", "q6_0"),  # TabbyAPI's former name
         ("fp8_e4m3", "fp8"),  # vLLM

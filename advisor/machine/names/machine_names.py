@@ -148,20 +148,24 @@ class CardMentions:
     def _with_size_behind(self, text: str) -> str:
         """Plain text in which the size before a changed card stands behind its name.
 
-        "22GB RTX 2080 Ti, 64 GB RAM", "8GB RTX 5060 Ti, 32 GB RAM"; only where another size is
-        called RAM.
+        "22GB RTX 2080 Ti, 64 GB RAM", "8GB RTX 5060 Ti, 32 GB"; only where another size is called
+        RAM, or may be it beside a card that is sold with the first.
         """
         for match in reversed(list(self._card_in(text).finditer(text))):
             mention = match[0].strip()
             before = any_of("size before a card").search(text[: match.start()])
             if before is None or words.sizes_gib(mention):
                 continue
-            rest = f"{text[: before.start(1)]} {text[match.end() :]}"
+            rest = Written(f"{text[: before.start(1)]} {text[match.end() :]}")
             size = float(before[1])
             with suppress(UnknownName):
                 own = self._is_sold_with(mention, size)
-                if Written(rest).names_ram and (
-                    own or _may_have(self.gpus.match(mention).row, size)
+                beside = (
+                    other not in words.SIZES_OF_DRIVES or other < words.DRIVE_FROM * size
+                    for other in rest.memory_sizes
+                )
+                if (own and any(beside)) or (
+                    rest.names_ram and (own or _may_have(self.gpus.match(mention).row, size))
                 ):
                     named = f"{text[: before.start(1)]}{mention} {before[1]}gb"
                     text = named + text[match.end() :]

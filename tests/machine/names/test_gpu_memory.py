@@ -153,9 +153,29 @@ def test_a_size_before_a_card_is_its_own_where_it_is_sold_with_it() -> None:
     assert len(sold) > 80
     for row in sold:
         size = f"{row.memory_gib:g}GB {bare('', row.name)}"
-        for text in (f"{size}, 128GB RAM", f"{size} with 128GB RAM", f"128GB RAM {size}"):
+        for text in (
+            *(f"{size}, 128GB RAM", f"{size} with 128GB RAM", f"128GB RAM {size}"),
+            *(f"{size}, 48GB", f"{size} and 48gb", f"48GB, {size}", f"{size}, i5-12400, 48GB"),
+        ):
             (card,) = machine_by_name(text).gpus
             assert card.name == row.name, text
+
+
+@pytest.mark.parametrize(
+    ("text", "card", "ram_gb"),
+    [
+        ("20GB RTX 3080, 64GB", "RTX 3080 20GB", 64),
+        ("Ryzen 5 16GB RTX 4060 8GB 512GB SSD", "RTX 4060", 16),
+        ("i7-14700F 32GB RTX 5090 2TB SSD", "RTX 5090", 32),
+        ("32GB i7-12700 16GB 4060 Ti", "RTX 4060 Ti 16GB", 32),
+    ],
+)
+def test_of_two_sizes_the_card_has_the_one_that_it_is_sold_with(
+    text: str, card: str, ram_gb: float
+) -> None:
+    taken = machine_by_name(text)
+    assert [gpu.name for gpu in taken.gpus] == [card]
+    assert taken.host.memory.value == ram_gb * GIB
 
 
 @pytest.mark.parametrize("rate", [2400, 2666, 3200, 5600, 6000, 6400])
@@ -174,6 +194,11 @@ def test_a_size_before_a_card_is_its_own_where_it_is_sold_with_it() -> None:
 def test_rates_of_memory_are_read_in_mhz_too(memory: str, rate: int) -> None:
     host = machine_by_name(f"9950X {memory.format(rate)} 4090").host
     assert f"{rate} MT/s" in host.bandwidth.source
+
+
+def test_the_clock_of_a_processor_is_no_rate_of_memory() -> None:
+    host = machine_by_name("AMD Ryzen 5 5600G @ 3901 MHz, 32GB, RTX 3060").host
+    assert "3901" not in host.bandwidth.source
 
 
 def test_the_maker_of_a_chip_may_stand_before_a_small_machine() -> None:
