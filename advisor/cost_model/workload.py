@@ -28,8 +28,8 @@ class Draft(StrEnum):
 
     @classmethod
     def by_name(cls) -> "tuple[Draft, ...]":
-        """Methods that people ask for by name: all but drafting by a smaller model, which its own
-        name asks for.
+        """Methods that people ask for by their names: all but a smaller model, which is asked for
+        by its own.
         """
         return tuple(method for method in cls if method is not cls.MODEL)
 
@@ -157,7 +157,8 @@ class Workload:
             raise InputError("A draft model goes with its method; give both or neither.")
         if np.ndim(self.variety):
             raise InputError("The variety of the text is one number; ask once for each of several.")
-        if not set(Model.cache_types(self.kv_type)) <= Model.KV_BYTES_PER_VALUE.keys():
+        known = Model.KV_BYTES_PER_VALUE.keys()
+        if self.kv_type not in known and not set(Model.cache_types(self.kv_type)) <= known:
             raise InputError(
                 f"KV type {self.kv_type[:40]!r} is not known; use one of "
                 f"{', '.join(Model.KV_BYTES_PER_VALUE)}, or two of them, of keys and of values: "

@@ -61,10 +61,10 @@ def contradicted_total(described: Described, parameters: int) -> str:
 
 
 def of_models(rows: Iterable[HubRow | RenewedModelRow]) -> Iterator[Doubt]:
-    """Models with a doubtful context or number of weights.
+    """Models whose context or number of weights is doubtful.
 
-    The context is below that of the base that they only pack, or the weights are not those of their
-    files or their name.
+    The context is shorter than that of the model whose weights they pack, or the weights are not
+    those of their files or their name.
     """
     for row in rows:
         why = _shorter_than_base(row) or _of_another_size(row)

@@ -232,7 +232,7 @@ def _request_in_words(advice: Advice, machine: Machine) -> dict[str, str]:
 
 
 def answer_document(answer: Answer, certainty: str = "") -> ReportDocument:
-    """Report document of an answer, from which its request is read back, defaults too."""
+    """Report document of an answer, which holds its whole request, defaults included."""
     request = answer.nouns.request
     with formatting.money_shown_in(request.paying):
         made = document(

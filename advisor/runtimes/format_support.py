@@ -1,6 +1,6 @@
 """Limits of runtimes: machines, models, requests and formats that each takes.
 
-What it refuses of them are rows of data/runtimes/refusals.csv.
+Machines, models and requests that a runtime refuses are rows of data/runtimes/refusals.csv.
 
 Supported combinations are rows of data/runtimes/runtime_formats.csv, each with its source; a
 combination without a row is not supported. An unsupported format is replaced by the nearest
