@@ -75,8 +75,8 @@ def test_a_cache_in_six_bits_is_of_engines_that_have_it(
 ) -> None:
     # ik_llama.cpp's pull request 101: Q8_0 and Q6_0 have 7.5 bits a value; blocks of 32 in 26 bytes
     given = {"model": "Qwen3-8B", "gpu": "RTX 3090", "ram_gb": 64, "placement": "gpu-resident"}
-    asked = Request(**given, format=form, runtime=runtime, kv_type="q8_0/q6_0")  # type: ignore[arg-type]
-    (answer,) = estimates_of(asked.nouns())
+    request = Request(**given, format=form, runtime=runtime, kv_type="q8_0/q6_0")  # type: ignore[arg-type]
+    (answer,) = estimates_of(request.nouns())
     assert options in answer.command
     assert Model.KV_BYTES_PER_VALUE["q8_0"] + Model.KV_BYTES_PER_VALUE["q6_0"] == 2 * 7.5 / 8
 
