@@ -161,6 +161,22 @@ def test_no_upload_is_larger_than_the_limit(public):
             (LIMIT // 2, token, 413),
         ):
             assert uploaded(url, place, size, sent) == status
+        assert in_chunks(url, place, token) == 411
+
+
+def in_chunks(url, place, token):
+    """Status of an upload that says it has 10 bytes, and comes in chunks without end."""
+    form = {
+        "Content-Type": "multipart/form-data; boundary=end", "Content-Length": "10",
+        "Transfer-Encoding": "chunked", "Cookie": f"_streamlit_xsrf={token}",
+        "X-Xsrftoken": token,
+    }  # fmt: skip
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+    try:
+        connection.request("PUT", place, headers=form)
+        return connection.getresponse().status
+    finally:
+        connection.close()
 
 
 def uploaded(url, place, size, token):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,12 +45,18 @@ class Server:
         await send({"type": "http.response.body", "body": b""})
 
 
-async def status(guarded: Gate, path: str, length: str | None = None, method: str = "PUT") -> int:
-    """Status of a request that announces a length."""
+async def status(
+    guarded: Gate,
+    path: str,
+    length: str | None = None,
+    method: str = "PUT",
+    more: Sequence[tuple[bytes, bytes]] = (),
+) -> int:
+    """Status of a request that announces a length, with more headers."""
     if length is None:
-        headers = []
+        headers = [*more]
     else:
-        headers = [(b"content-length", length.encode())]
+        headers = [*more, (b"content-length", length.encode())]
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -70,6 +76,16 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted: Counter[str] = Counter()
     monkeypatch.setattr(gate, "_held_uploads", lambda: Counter(counted))
     return counted
+
+
+def test_an_upload_in_chunks_is_refused_whatever_it_states(held: Counter[str]) -> None:
+    """Its stated length is not read, so that 10 bytes may be 60 MB."""
+    server = Server()
+    in_chunks = status(
+        Gate(server), f"{PLACE}mine/file", "10", more=[(b"transfer-encoding", b"chunked")]
+    )
+    assert finished(in_chunks) == 411
+    assert not server.reached
 
 
 @pytest.mark.parametrize(
