@@ -31,6 +31,7 @@ from advisor.advice.table.choice import (
     RENT_LESS,
     SHORTER,
     Choice,
+    barely,
     hardly_dearer,
     is_bought,
     reads_along,
@@ -266,20 +267,28 @@ def _undone(case: Situation) -> Option | None:
 def _thoughtless(case: Situation) -> Option | None:
     """Thinking off, where the wait is for the thinking."""
     option = case.stopped
-    if option is None or case.best_kept.thinking_seconds < LATE:
+    if option is None or case.best_kept.thinking_seconds < LATE or _thinks_sooner(case):
         return None
     if serves(option, case.pace):
         return option
     return None
 
 
+def _thinks_sooner(case: Situation) -> bool:
+    """Whether a free setting notably shortens an answer whose thinking somebody states."""
+    step = case.step
+    if step is None or not case.demand.wants.states_thinking:
+        return False
+    shorter = NOTABLE * step.answer_seconds <= case.kept.answer_seconds
+    return shorter and reads_along(step, case.pace)
+
+
 def _hours_saved(case: Situation) -> Option | None:
     """Purchase that saves hours of waiting in a month, compared with every free setting.
 
     It must save half an hour a day where no wait is felt now and no budget is stated; the turns of
-    an agent are waited for however fast it writes. For a model
-    that memory does not hold, it is the RAM that holds it, or, with a stated budget, a cheaper
-    purchase that does.
+    an agent are waited for however fast it writes. For a model that memory does not hold, it is the
+    RAM that holds it, or, with a stated budget, a cheaper purchase that does.
     """
     waits = case.kept.use.unread or not serves(case.best_kept, case.pace)
     least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
@@ -291,9 +300,34 @@ def _hours_saved(case: Situation) -> Option | None:
             holds = safe
         if holds is not None:
             return _or_api(case, holds)
-    if case.choice.saves < least or _as_good_model(case, least):
+    if _as_good_model(case, least):
         return None
+    if case.choice.saves < least:
+        return _api_that_saves(case)
     return _or_api(case, case.choice.safe)
+
+
+def _api_that_saves(case: Situation) -> Option | None:
+    """API that saves a person hours of waiting in a month, where texts may leave: it costs nothing
+    at once; None without one.
+    """
+    if case.demand.crowd is not Crowd.PEOPLE or case.rented:
+        return None
+    rows = case.judged or case.options
+    now = case.step or rows[0]
+    lost = now.hours_lost
+    if lost is None or now.with_waiting is None:
+        return None
+    users = float(now.use.work.users)
+    able = []
+    for option, row in zip(case.options, rows, strict=True):
+        then = row.hours_lost
+        if option not in case.allowed_apis or then is None:
+            continue
+        saves = lost - then >= FEW_HOURS * users and SHORTER * then <= lost
+        if saves and _with_waiting(row) < now.with_waiting:
+            able.append(option)
+    return min(able, key=_with_waiting, default=None)
 
 
 def _ram_that_holds(case: Situation) -> Option | None:
@@ -357,9 +391,13 @@ def _waits(case: Situation, row: Runnable) -> float:
 def _free(case: Situation) -> Option | None:
     """Free setting that serves, or that is much faster where one does not wait."""
     step = case.step
-    if step is not None and reads_along(step, case.pace) and case.demand.met_by(step):
-        return step
-    return None
+    if step is None or not reads_along(step, case.pace) or not case.demand.met_by(step):
+        return None
+    budget = case.demand.wants.max_usd is not None
+    safe = case.choice.safe
+    if budget and barely(step, case.pace) and safe is not None and is_bought(safe):
+        return None
+    return step
 
 
 def _reaching(case: Situation) -> Option | None:
@@ -526,7 +564,8 @@ def rival_of(case: Situation, decision: Decision) -> Option | None:
         if (option is decided if bought else is_bought(judged) and not judged.odd)
     ]
     replies = kept.use.money.replies_per_day / factor
-    able = worth_buying([kept, *rows], case.pace, replies, step)
+    budget = case.demand.wants.max_usd is not None
+    able = worth_buying([kept, *rows], case.pace, replies, step, budget=budget)
     if decided is not None and bought:
         if able:
             return _as_cheap(decided, case.allowed_apis)
@@ -638,7 +677,8 @@ def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:
     """Whether a purchase does the requested work, or is much cheaper and leaves no more waiting."""
     if case.demand.crowd is not Crowd.PEOPLE:
         return case.demand.as_wished.met_by(option)
-    if (decided.upfront or 0.0) - (option.upfront or 0.0) < LEAVES_A_LOT:
+    leaves = (decided.upfront or 0.0) - (option.upfront or 0.0)
+    if leaves < LEAVES_A_LOT and option.decode < DOUBLED * decided.decode:
         return False
     return option.keeps_up and _with_waiting(option) <= _with_waiting(decided)
 

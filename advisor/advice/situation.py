@@ -292,10 +292,12 @@ def _at_pace(
     """Best purchase at a speed that is asked for; at reading speed where none reaches that."""
     money = demand.money
     pace = demand.pace
-    choice = choice_of(options_found, pace, money.replies_per_day, instead, step)
+    budget = demand.wants.max_usd is not None
+    asks = (money.replies_per_day, instead, step)
+    choice = choice_of(options_found, pace, *asks, budget=budget)
     if pace <= money.reading_tps or (choice.safe and choice.safe.decode >= pace):
         return choice
-    slower = choice_of(options_found, money.reading_tps, money.replies_per_day, instead, step)
+    slower = choice_of(options_found, money.reading_tps, *asks, budget=budget)
     if slower.safe:
         return slower
     return choice

@@ -80,10 +80,12 @@ def choice_of(
     replies_per_day: float,
     runtime: str = "",
     step: Option | None = None,
+    *,
+    budget: bool = False,
 ) -> Choice:
     """Choice among the options, beside the present machine at its best free setting, `step`.
 
-    It is empty where only the chosen runtime refuses.
+    It is empty where only the chosen runtime refuses. Who states a `budget` is ready to spend it.
     """
     kept = options[0]
     free = step or free_change(options)
@@ -92,11 +94,11 @@ def choice_of(
     if runtime:
         return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest, free=free)
     now = free or kept
-    enough = reads_along(now, reading_tps)
+    enough = reads_along(now, reading_tps) and not (budget and barely(now, reading_tps))
     if free is not None and enough and begins_late(kept) and not begins_late(free):
         reason = f"Before anything is bought, a free change: {free.name}."
         return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
-    reached = worth_buying(options, reading_tps, replies_per_day, free)
+    reached = worth_buying(options, reading_tps, replies_per_day, free, budget=budget)
     safe = sensible(reached)
     if safe is not None:
         return Choice(
@@ -113,17 +115,24 @@ def choice_of(
 
 
 def worth_buying(
-    options: Sequence[Option], reading_tps: float, replies_per_day: float, free: Option | None
+    options: Sequence[Option],
+    reading_tps: float,
+    replies_per_day: float,
+    free: Option | None,
+    *,
+    budget: bool = False,
 ) -> list[Option]:
     """Purchases that people would make, compared with the present machine or a free change of it.
 
     They write at least at reading speed at the low end of their range. Where none does, they are
-    those that likely do; where none does so either, they are slower ones.
+    those that likely do; where none does so either, they are slower ones. Within a stated `budget`
+    nothing is rented first because it is dear.
     """
     now = free or options[0]
-    enough = reads_along(now, reading_tps)
+    enough = reads_along(now, reading_tps) and not (budget and barely(now, reading_tps))
     rented = any(option.kind is OptionKind.RENT for option in options)
-    by_hours = rented or not reads_drive(now)  # else neither rent nor a speed to measure hours by
+    # else neither rent nor a speed to measure hours by
+    by_hours = not budget and (rented or not reads_drive(now))
     usual = [
         option
         for option in _able(options)
@@ -210,6 +219,14 @@ def reads_along(option: Option, reading_tps: float) -> bool:
         and not speed.waiting
         and not reads_drive(option)
     )
+
+
+def barely(option: Option, reading_tps: float) -> bool:
+    """Whether a free setting that loses quality only just keeps up with reading, so that it may
+    not.
+    """
+    speed = option.speed
+    return bool(option.loss) and speed is not None and speed.low < reading_tps
 
 
 def reads_drive(option: Option) -> bool:
