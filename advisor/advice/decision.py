@@ -47,12 +47,14 @@ from advisor.advice.table.rules import many_run, unpowered
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
 from advisor.machine.machine import Gpu
+from advisor.request.money import MoneyInputs
 from advisor.request.wants import Texts
 from advisor.units import number
 
 CHEAPER = 0.75
 """Share of a price from which down an odd purchase is named beside the one that is decided for, and
 one that serves a team at its mean load is decided for; assumed."""
+USUAL_WORTH = MoneyInputs.usd_per_hour_of_time  # of an hour where nobody states it [USD]
 AT_EASE = 2.0  # multiple of reading speed from which a model writes at ease
 
 
@@ -291,7 +293,7 @@ def _hours_saved(case: Situation) -> Option | None:
     RAM that holds it, or, with a stated budget, a cheaper purchase that does.
     """
     waits = case.kept.use.unread or not serves(case.best_kept, case.pace)
-    least = FEW_HOURS if waits or case.demand.wants.max_usd else HALF_AN_HOUR_A_DAY
+    least = FEW_HOURS if waits or case.demand.wants.max_usd else _notable_hours(case)
     safe = case.choice.safe
     if safe is not None and case.holds_nothing:
         holds = _ram_that_holds(case)
@@ -305,6 +307,14 @@ def _hours_saved(case: Situation) -> Option | None:
     if case.choice.saves < least:
         return _api_that_saves(case)
     return _or_api(case, case.choice.safe)
+
+
+def _notable_hours(case: Situation) -> float:
+    """Hours of a month that a purchase must save where no wait is felt now: half an hour a day, or
+    fewer where an hour is worth more than usual [h].
+    """
+    worth = max(case.kept.worth, USUAL_WORTH)
+    return max(HALF_AN_HOUR_A_DAY * USUAL_WORTH / worth, FEW_HOURS)
 
 
 def _api_that_saves(case: Situation) -> Option | None:

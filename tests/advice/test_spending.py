@@ -2,6 +2,7 @@
 rent, by a team that states no speed, and by several machines that share a batch.
 """
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -110,6 +111,9 @@ AGENT = {
 }
 
 
+ALL_DAY = {"replies_per_day": 4 * 36.0}
+
+
 def test_an_agent_is_judged_by_its_wait_and_not_by_reading() -> None:
     """A turn is waited for to its last word: t_first + n / S, however fast n is read."""
     kept = advised(**AGENT).options[0]
@@ -124,7 +128,7 @@ def test_agents_who_work_all_day_get_a_faster_card() -> None:
     assert few.decision.option is None
     assert "turns a day a bigger GPU would save little" in few.verdict
     assert "turns of an agent a day" in few.summary.assumptions
-    many = advised(**AGENT, replies_per_day=4 * 36.0)
+    many = advised(**AGENT, **ALL_DAY)
     bought = many.decision.option
     assert is_bought(bought)
     assert bought.hours_saved >= 5.0
@@ -170,3 +174,68 @@ def test_where_an_api_and_a_purchase_cost_nearly_the_same_either_is_said_to_do()
     near = [advice.decision for advice in advices[turn - 1 : turn + 1]]
     assert any(each.rival is not None for each in near)
     assert any("It is close: " in advice.verdict for advice in advices[turn - 1 : turn + 1])
+
+
+def test_a_stated_budget_is_spent_where_a_lossy_format_only_just_keeps_up() -> None:
+    """IQ4_XS writes hardly more than the six tokens a second that one reads, and may write less."""
+    words = {
+        "model": "Mistral-Small-3.2-24B",
+        "machine": "RTX 3080 10GB, i7-12700K, 32 GB DDR4",
+        "replies_per_day": 100.0,
+        "prompt": 4000,
+        "output": 600,
+    }
+    advice = advised(**words, max_usd=1200.0)
+    step = advice.case.step
+    assert step.loss
+    assert step.speed.low < 6.0 <= step.decode
+    assert is_bought(advice.decision.option)
+    assert advice.decision.option.paid_first <= 1200.0
+
+
+def test_a_stated_budget_above_the_least_rent_is_no_reason_to_rent_first() -> None:
+    """42.5 GB at 256 GB/s are at most six tokens a second, at 614 GB/s at most fourteen."""
+    words = {"model": "Llama-3.3-70B", "cards_owned": "nothing", "texts": "house"}
+    advice = advised(**words, replies_per_day=60.0, max_usd=4000.0)
+    assert advice.decision.option.decode >= 6.0
+    assert advice.decision.option.paid_first > 3000.0
+
+
+def test_thinking_that_somebody_states_is_shortened_before_it_is_switched_off() -> None:
+    words = {"model": "Qwen3.6-27B", "machine": "RTX 3090, Ryzen 9 5900X, 64 GB DDR4"}
+    advice = advised(**words, think="long", replies_per_day=80.0)
+    assert advice.decision.option is advice.case.step
+    assert advice.decision.option.use.money.thinking_tokens > 0
+    assert "thinking off" in advice.verdict
+
+
+def test_an_api_that_saves_hours_is_called_where_texts_may_leave() -> None:
+    """A prompt of 1,000 tokens takes a processor many seconds: of 150 answers a day more than five
+    hours of a month.
+    """
+    words = {"model": "Qwen3-8B", "machine": "laptop Core i7-13700H, 32 GB DDR5"}
+    waits = {"prompt": 1000, "replies_per_day": 150.0, "thinking_tokens": 0.0}
+    option = advised(**words, **waits, texts="anywhere").decision.option
+    assert option.kind is OptionKind.API
+    assert option.hours_saved >= 5.0
+
+
+def test_the_time_of_an_agents_task_is_told_with_a_purchase() -> None:
+    assert re.search(r"A task then takes .+ instead of", advised(**AGENT, **ALL_DAY).verdict)
+
+
+def test_who_states_a_dearer_hour_buys_for_fewer_of_them() -> None:
+    """Half an hour a day at $30 is worth as much as eleven minutes at $80."""
+    words = {
+        "model": "Mistral-Small-3.2-24B",
+        "machine": "RTX 4070 Super, i5-13600K, 32 GB DDR5",
+        "prompt": 16000,
+        "context": 24000,
+        "output": 600,
+        "replies_per_day": 50.0,
+    }
+    usual = advised(**words).decision.option
+    dear = advised(**words, usd_per_hour_of_time=80.0).decision.option
+    assert not is_bought(usual)
+    assert is_bought(dear)
+    assert dear.hours_saved >= 5.0

@@ -137,7 +137,7 @@ def plain(name: str) -> str:
 
 def briefly(name: str) -> str:
     """Short name of a setting: without its flag, and without the part that it replaces."""
-    return plain(re.sub(r" (?:instead|in place) of [^\s,]+", "", name))
+    return plain(re.sub(r" (?:instead|in place) of (?:whole )?[^\s,]+", "", name))
 
 
 def read_there(best: Estimate) -> float:

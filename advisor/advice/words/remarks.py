@@ -9,7 +9,7 @@ from advisor.advice.decision import ASKED_SPEED, for_all_at_once
 from advisor.advice.edits.changes import SLOT_FOR_EACH
 from advisor.advice.prices.price import used_value
 from advisor.advice.situation import STOPS_THINKING
-from advisor.advice.table.choice import BOUGHT, begins_late, is_bought, reads_drive
+from advisor.advice.table.choice import BOUGHT, NOTABLE, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.words.phrases import (
@@ -22,13 +22,15 @@ from advisor.advice.words.phrases import (
     read_there,
 )
 from advisor.advice.words.ways import NOTABLY, SOONER
-from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
 from advisor.machine.machine import Form
 from advisor.model.thinking import thinking_of
-from advisor.request.wants import SERVED_TPS, SERVED_WITHIN, Condition, Texts
+from advisor.request.wants import SERVED_TPS, Condition, Texts
+from advisor.runtimes import runtime
+from advisor.runtimes.compare import as_run
 from advisor.units import GIB, memory, number
 
 
@@ -69,9 +71,8 @@ def _load(advice: Comparison) -> Iterator[str]:
         return
     whole = for_all_at_once(advice.case)
     if option in advice.case.nearly and whole is not None and whole is not option:
-        served = (
-            f"{number(SERVED_TPS)} tokens a second and a first word within {SERVED_WITHIN:.0f} s"
-        )
+        within = duration(advice.case.demand.within)
+        served = f"{number(SERVED_TPS)} tokens a second and a first word within {within}"
         each = f"{plain(whole.name)}{after_name(whole, ' in place of yours')}"
         price = money_words(whole.paid_first)
         yield f"Where all of them ask at the same moment, {served} for each want {each}, {price}."
@@ -132,10 +133,22 @@ def _before_a_purchase(advice: Comparison, way: str) -> Iterator[str]:
     free = decided is not None and decided.is_free_setting
     same = decided is not None and decided.name == best.edit.words
     if same and (advice.faster_elsewhere is None or briefly(best.edit.words) in way):
+        yield from _further_setting(advice)
         return
     then = f"a task in {duration(task.after(best))} instead of {duration(task.seconds)}"
     start = "Free" if free or decided is None else "Free first"
     yield f"{start}: {plain(best.edit.words)}, {then}."
+
+
+def _further_setting(advice: Comparison) -> Iterator[str]:
+    """Free setting with which the model writes notably faster, beside one that keeps an agent's
+    cache.
+    """
+    step = advice.case.step
+    faster = step is not None and step.decode >= NOTABLE * advice.options[0].decode
+    if step is not None and faster and step is not advice.decision.option:
+        speed = f"{number(step.decode)} instead of {number(advice.options[0].decode)}"
+        yield f"Free too: {briefly(step.name)}, {speed} tokens a second."
 
 
 WITHOUT_THINKING = "Without thinking, hard maths and code get worse, a chat hardly."
@@ -226,7 +239,7 @@ def _of_purchase(advice: Comparison) -> Iterator[str]:
         return
     told = [_placed(advice, option)]
     if bought is not None:
-        first = _first_word(advice, bought)
+        first = _task_then(advice, bought) or _first_word(advice, bought)
         told += [first, _in_parts(advice, bought), _parts(advice.question, bought)]
         told.append(in_case(advice.question.ownership.form, bought))
         told.append(_limits(advice, bought))
@@ -306,6 +319,25 @@ def _left_in_ram(advice: Comparison, option: Option) -> str:
     if then.refusal or then.placement is None:
         return ""
     return memory(sum(map(float, then.held.get(Tier.RAM, ()))))
+
+
+def _task_then(advice: Comparison, option: Option) -> str:
+    """Time of an agent's task with a purchase; empty for a request that is no session, or where the
+    task does not fit.
+    """
+    task = advice.task
+    speed = option.speed
+    if task is None or speed is None or option.machine is None:
+        return ""
+    from advisor.advice.task import task_of  # loaded only for a session
+
+    engine = runtime(speed.runtime)
+    model = as_run(advice.question.model, engine, option.machine)
+    reached = estimate(model, option.machine, option.use.work, engine, speed.strategy)
+    then = task_of(reached, task.session)
+    if then is None:
+        return ""
+    return f"A task then takes {duration(then.seconds)} instead of {duration(task.seconds)}."
 
 
 def _first_word(advice: Comparison, option: Option) -> str:
