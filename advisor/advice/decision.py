@@ -302,9 +302,7 @@ def _hours_saved(case: Situation) -> Option | None:
             holds = safe
         if holds is not None:
             return _or_api(case, holds)
-    if _as_good_model(case, least):
-        return None
-    if case.choice.saves < least:
+    if case.choice.saves < least or _as_good_model(case, least):
         return _api_that_saves(case)
     return _or_api(case, case.choice.safe)
 
@@ -319,9 +317,11 @@ def _notable_hours(case: Situation) -> float:
 
 def _api_that_saves(case: Situation) -> Option | None:
     """API that saves a person hours of waiting in a month, where texts may leave: it costs nothing
-    at once; None without one.
+    at once; None without one, or where another model here leaves hardly any waiting.
     """
     if case.demand.crowd is not Crowd.PEOPLE or case.rented:
+        return None
+    if case.another is not None and _waits(case, case.another) < FEW_HOURS:
         return None
     rows = case.judged or case.options
     now = case.step or rows[0]
