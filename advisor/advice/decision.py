@@ -277,12 +277,15 @@ def _thoughtless(case: Situation) -> Option | None:
 
 
 def _thinks_sooner(case: Situation) -> bool:
-    """Whether a free setting notably shortens an answer whose thinking somebody states."""
+    """Whether a free setting notably shortens an answer whose thinking somebody states, so that it
+    is hardly waited for.
+    """
     step = case.step
     if step is None or not case.demand.wants.states_thinking:
         return False
     shorter = NOTABLE * step.answer_seconds <= case.kept.answer_seconds
-    return shorter and reads_along(step, case.pace)
+    soon = step.thinking_seconds < FELT * LATE
+    return shorter and soon and reads_along(step, case.pace)
 
 
 def _hours_saved(case: Situation) -> Option | None:
