@@ -616,3 +616,9 @@ def test_the_price_tag_is_what_is_paid_first_and_the_card_says_what_the_sale_giv
 def test_a_program_whose_lines_are_remarks_is_none_to_run_it_with() -> None:
     """FlexLLMGen runs OPT alone: for other models its lines say so, and are no command."""
     assert "FlexGen" not in page_text(app(model="Qwen3-32B", machine="RTX 3090 64gb"))
+
+
+def test_what_is_missing_is_one_figure_in_the_verdict_and_on_the_card() -> None:
+    test = app(model="DeepSeek-R1", machine="2x RTX 3090, Threadripper, 256 GB DDR4")
+    (missing,) = re.findall(r"does not fit in memory by ([\d.]+ GB)", verdict(test)[0])
+    assert f"{missing} too big" in page_text(test)

@@ -85,6 +85,8 @@ def test_names_in_links_mean_the_same_in_any_case(name):
             "No CPU is called \u201cx\u201d. Go on.",
         ),
         ("Type the model's name.", "Type the model's name."),
+        ("It thinks; give --thinking short.", "It thinks; give \u201cThinking\u201d short."),
+        ("Leave --no-such-thing out.", "Leave no such thing out."),
     ],
 )
 def test_messages_have_no_options_paths_and_quotes_of_python(text, words):

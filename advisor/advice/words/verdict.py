@@ -206,6 +206,16 @@ def verdict(advice: Comparison) -> VerdictText:
     )
 
 
+def _missing_beside(best: Estimate, advice: Comparison) -> float:
+    """Memory that is missing to hold a model that is read from the drive in part [B]: that of the
+    placement in RAM, or the part on the drive where RAM is no placement.
+    """
+    in_ram = advice.card(PlacementStrategy.CPU_OFFLOAD)
+    if in_ram is None or bool(in_ram.fits):
+        return read_there(best)
+    return float(in_ram.missing)
+
+
 def _rivals(advice: Comparison) -> list[str]:
     """Sentence on an option that would do as well as the decision; none where the decision is
     clear.
@@ -354,8 +364,9 @@ def _written(level: Judgement, best: Estimate, advice: Comparison) -> str:
     if level is Judgement.THINKS:
         return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
     nearly = level is Judgement.DRIVE and best.bottleneck != Route.PAGED.limit
-    if nearly and read_there(best) >= LEAST_NAMED:
-        return NEARLY_FITS.format(level, memory_words(read_there(best)), speed)
+    missing = _missing_beside(best, advice)
+    if nearly and missing >= LEAST_NAMED:
+        return NEARLY_FITS.format(level, memory_words(missing), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)
     pace = advice.case.demand.pace

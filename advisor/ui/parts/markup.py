@@ -12,6 +12,8 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup, escape
 
+from advisor.catalog.inputs import INPUTS
+
 
 def show(html: Markup) -> None:
     """Put escaped HTML on the page; nothing where it is empty."""
@@ -44,6 +46,15 @@ def head(title: str, *badges: str) -> Markup:
     return block("oa-head", block("oa-name", title, "span") + block("oa-badges", marks, "span"))
 
 
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def _label(option: re.Match[str]) -> str:
+    """Name that a page has for an option: the label of its input in quotes, or its own words."""
+    known = next((each.label for each in INPUTS.values() if each.option == option[0]), "")
+    return f"\u201c{known}\u201d" if known else option[0].strip("-").replace("-", " ")
+
+
 def plain_words(text: str) -> str:
     """Message for people who see a page, without options, file paths and quotes of a program."""
     text = re.sub(r"\s*\([^()]*(?<!\w)--[a-z][^()]*\)", "", text)
@@ -52,6 +63,7 @@ def plain_words(text: str) -> str:
     text = re.sub(r"(?:python -m lab on )?data/measurements/[\w*]+\.csv", "measured runs", text)
     text = re.sub(r"\s*\(\[Errno[^)]*\)", "", text)
     text = re.sub(r"\s*`[^`]*`(?:`[^`]*`|[^.`])*\.", "", text)
+    text = OPTION.sub(_label, text)
     return re.sub(r"(?<![\w])'([^']{1,80})'(?!\w)", "\u201c\\1\u201d", text)
 
 
