@@ -38,6 +38,12 @@ PLACED = {
     PlacementStrategy.NVME_OFFLOAD: "offload to NVMe",
 }
 """Where the weights lie."""
+SHARED = {
+    PlacementStrategy.GPU_RESIDENT: "in shared memory",
+    PlacementStrategy.CPU_OFFLOAD: "in shared memory, the rest on the processor",
+    PlacementStrategy.NVME_OFFLOAD: "in shared memory, the rest from the drive",
+}
+"""The same where processor and GPU have one memory."""
 ALIKE = 0.95  # share of the best speed from which a program with a shorter line is named instead
 BY_HAND = "#"  # beginning of a line that says what to do before the commands
 SHORTEST = "Ollama"  # program whose line is shortest
@@ -140,8 +146,8 @@ def _where(best: Estimate) -> str:
 
 
 def _place(best: Estimate) -> str:
-    if best.machine.unified and best.strategy is PlacementStrategy.GPU_RESIDENT:
-        return "in shared memory"
+    if best.machine.unified:
+        return SHARED[best.strategy]
     return PLACED[best.strategy]
 
 

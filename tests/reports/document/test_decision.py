@@ -31,7 +31,7 @@ def test_every_part_of_a_decision_is_said(document) -> None:
     assert row.recommendation.endswith(".")
     assert row.cost == "none"
     assert row.decided_by in ("40 answers a day", "an hour of waiting at $30")
-    assert row.because.startswith("RTX 4060 Laptop 8 GB + 16 GB: It runs, but slower")
+    assert row.because.startswith("RTX 4060 Laptop 8 GB + 16 GB: It runs, but thinks for")
     assert "4 times in 5" in row.risk
     assert row.next_step
 
