@@ -690,6 +690,8 @@ def _does_as_much(case: Situation, option: Option, decided: Option) -> bool:
     """Whether a purchase does the requested work, or is much cheaper and leaves no more waiting."""
     if case.demand.crowd is not Crowd.PEOPLE:
         return case.demand.as_wished.met_by(option)
+    if option.decode < min(decided.decode, case.demand.wants.user_tps or 0.0):
+        return False  # below a speed that is asked for
     leaves = (decided.upfront or 0.0) - (option.upfront or 0.0)
     if leaves < LEAVES_A_LOT and option.decode < DOUBLED * decided.decode:
         return False

@@ -138,3 +138,51 @@ def test_what_must_stay_is_not_advised_away(fixed, model: bool, formats: bool) -
 def test_a_part_that_cannot_stay_is_refused_with_those_that_can() -> None:
     with pytest.raises(UnknownName, match="Allowed are model, format"):
         answer(Request(**SPILLS, fixed="cache").nouns())
+
+
+def test_a_limit_of_watts_counts_the_cards_that_stay() -> None:
+    # an RTX 4070 Ti Super of 285 W beside a GTX 1660 Super of 125 W takes 410 W
+    words = {"machine": "GTX 1660 Super, Core i5-12400, 16 GB", "model": "Qwen3-32B"}
+    options = answer(Request(**words, max_watts=300.0).nouns()).advice.options
+    added = [option for option in options if option.kind is OptionKind.ADD]
+    replaced = [option for option in options if option.kind is OptionKind.REPLACE]
+    assert all(option.card_watts <= 300 for option in (*added, *replaced))
+    assert not any(option.name == "RTX 4070 Ti Super" for option in added)
+    assert any(option.name == "RTX 4070 Ti Super" for option in replaced)
+
+
+def test_a_dear_purchase_is_noticed() -> None:
+    """A card in a dock beside a Ryzen AI Max shortens an answer by a sixth, for $2,800."""
+    words = {"machine": "GMKtec EVO-X2 128 GB", "model": "Llama-3.3-70B", "prompt": 800}
+    asks = {**words, "output": 400, "replies_per_day": 70.0, "max_usd": 3000.0, "texts": "house"}
+    advice = answer(Request(**asks).nouns()).advice
+    option = advice.decision.option
+    assert option is None or not is_bought(option)
+    assert advice.decision.within is None
+
+
+def test_what_would_reach_a_speed_is_named_with_its_drawback() -> None:
+    """A workstation's own supply is not on record; 27B in 24 GB writes faster than 20."""
+    words = {"machine": "Dell Precision T7810, 2x Xeon E5-2680 v4, 128 GB DDR4"}
+    asks = {
+        **words,
+        "model": "Qwen3.6-27B",
+        "user_tps": 20.0,
+        "condition": "used",
+        "max_usd": 1500.0,
+        "think": "off",
+    }
+    summary = answer(Request(**asks).nouns()).advice.summary
+    (drawback,) = (line for line in summary.purchases if line.startswith("With a drawback"))
+    assert "RTX 3090" in drawback
+    assert "power supply" in drawback
+
+
+def test_a_model_that_tests_rate_higher_may_be_liked_within_the_error_of_votes() -> None:
+    # data/models: Qwen3.5-397B-A17B has 1442 points of votes and 34 of tests, Qwen3.8-27B 1438 +- 5
+    # and 52
+    words = {"machine": "RTX 4090, Ryzen 9 7950X, 64 GB", "model": "Qwen3.5-397B-A17B"}
+    advice = answer(Request(**words, texts="house").nouns()).advice
+    assert advice.decision.model is not None
+    assert advice.decision.model.model.name.endswith("Qwen3.8-27B")
+    assert "by votes and by tests" in advice.summary.way

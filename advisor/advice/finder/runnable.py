@@ -531,9 +531,10 @@ def best_rated(
     """Best rated other model that writes fast enough [tokens/s] and leaves other programs room.
 
     Models for code count only beside their kind. With `as_well` it is rated at least as the present
-    model, format for format, and None where that has no score; of models that votes rate alike,
-    those that tests do not rate lower come first. On very many GPUs only the first models are tried
-    (`models_tried`). For code, it is one that coding tests rate as high.
+    model, format for format, and None where that has no score: within the error of the votes where
+    tests rate it as high. Of models that votes rate alike, those that tests do not rate lower come
+    first. On very many GPUs only the first models are tried (`models_tried`). For code, it is one
+    that coding tests rate as high.
     """
     score = rating(model.published_as)
     if score is None and as_well:
@@ -546,17 +547,19 @@ def best_rated(
     trials = Trials(machine, work, enough)
     left = models_tried(machine)
     for name, row in _rated():
-        if row.score < least or not left:
+        if row.score + _widest_error() < least or not left:
             break
+        error = _allowed_error(name, row, model.published_as) if as_well else 0.0
         weaker = as_well and _weaker_in_tests(name, model.published_as)
-        if row.score + row.plus_minus < max((each.least_score for each in rows[weaker]), default=0):
+        highest = max((each.least_score for each in rows[weaker]), default=0)
+        if row.score + error < least or row.score + row.plus_minus < highest:
             continue
         kind = _of_another_kind(name, model.published_as, for_code=for_code and as_well)
         if kind or _outgrows(name, machine):
             continue
         left -= 1
         tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
-        if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
+        if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) + error >= least:
             rows[weaker].append(tried)
     best = _fastest_of_equals(rows[False]) or _fastest_of_equals(rows[True])
     return replace(best, for_code=True) if best and for_code and as_well else best
@@ -572,6 +575,22 @@ def _of_another_kind(name: str, other: str, *, for_code: bool) -> bool:
 def _replaces(name: str, other: str) -> bool:
     """Whether a model may be offered in place of another: one for code beside its kind alone."""
     return name != other and not (FOR_CODE.search(name) and not FOR_CODE.search(other))
+
+
+def _allowed_error(name: str, row: QualityRow, other: str) -> float:
+    """Points of votes by which a model may be below another: their error where tests rate it at
+    least as high, none elsewhere.
+    """
+    own = tested(name)
+    others = tested(other)
+    as_high = own is not None and others is not None and own >= others
+    return row.plus_minus if as_high else 0.0
+
+
+@cache
+def _widest_error() -> float:
+    """Largest error of the votes for a model."""
+    return max(row.plus_minus for _, row in _rated())
 
 
 def _weaker_in_tests(name: str, other: str) -> bool:

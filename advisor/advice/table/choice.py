@@ -37,6 +37,9 @@ SHORTER = 1.25
 """Factor by which waiting must fall to be worth a purchase where hours are saved: beyond the error
 of predictions (`FELT`); `NOTABLE` for another machine, to which everything moves."""
 DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
+DEAR = 1000.0
+"""Price from which people want to notice what they bought: an answer that comes notably sooner, or
+half an hour a day less waiting; assumed [USD]."""
 HALF_AN_HOUR_A_DAY = 15.0
 """Waiting that a purchase saves in a month from which it is noticed whatever its speed, and bought
 rather than rented first [h]."""
@@ -271,10 +274,21 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     if reads_drive(kept) and not reads_drive(option):
         return True  # from the drive is no more than a hope
     saved = _saved(option, kept)
+    if _is_dear_for(option, kept, saved):
+        return False
     shorter = NOTABLE if option.kind is OptionKind.MACHINE else SHORTER
     if saved >= FEW_HOURS and _waits_less(option, kept, shorter):
         return True
     return not enough and _waits_less(option, kept, DOUBLED)
+
+
+def _is_dear_for(option: Option, kept: Option, saved: float) -> bool:
+    """Whether a purchase is dear and hardly noticed: it saves few hours a month [h], and an answer
+    comes hardly sooner.
+    """
+    if (option.upfront or 0.0) < DEAR or saved >= HALF_AN_HOUR_A_DAY:
+        return False
+    return NOTABLE * option.answer_seconds > kept.answer_seconds
 
 
 def _halves_the_rent(option: Option, kept: Option) -> bool:

@@ -321,6 +321,12 @@ class Option:
         return self.kind is OptionKind.CHANGE and not self.upfront
 
     @property
+    def card_watts(self) -> float:
+        """Board power of all cards that are then in the machine, the present ones included [W]."""
+        cards = self.bought if self.machine is None else self.machine.gpus
+        return sum(card.board_power or 0.0 for card in cards)
+
+    @property
     def loses_quality(self) -> bool:
         """Whether the option is a change that costs quality of the replies."""
         note = self.price.note

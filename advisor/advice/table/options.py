@@ -307,12 +307,16 @@ others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
 TWO_SLOTS = (Form.LAPTOP, Form.MINI, Form.SLIM, Form.HANDHELD)
 """Forms whose boards have two slots for memory at most, so that one kit of two modules is all that
 they take; assumed."""
+SLOTS_OF_A_CHANNEL = 2
+"""Slots for memory of each channel of other boards: four of an AM5 or LGA 1700 board, eight of a
+Threadripper's."""
+USUAL_CHANNELS = 2.0  # of a processor that the catalogue does not know
 USUAL_MEMORY = "DDR5"  # generation of memory of a processor that the catalogue does not know
 
 
 def ram_price(question: Question, size: float) -> Price:
     """RAM of a size in kits on record for the processor's generation of memory: the largest, and
-    for the rest the smallest that holds it; one kit where the board has two slots [B].
+    for the rest the smallest that holds it; as many as the board has slots for [B].
     """
     form = question.ownership.form
     if form is not Form.SERVER and size > MOST_DESKTOP_RAM:
@@ -322,9 +326,11 @@ def ram_price(question: Question, size: float) -> Price:
     if not kits:
         return Price(usd=None, note=f"no price of {generation} on record")
     largest = kits[-1]
-    if form in TWO_SLOTS and size > largest.size * GIB:
-        most = f"more than two modules on record hold, {largest.size:g} GB"
-        return Price(usd=None, note=f"{most}, and the board of such a machine has two slots")
+    slots = _memory_slots(question)
+    most = largest.size * slots // PAIR
+    if size > most * GIB:
+        held = f"more than {slots} modules on record hold, {most:g} GB"
+        return Price(usd=None, note=f"{held}, and the board of such a machine has {slots} slots")
     whole, rest = divmod(math.ceil(size / GIB), int(largest.size))
     last = next((kit for kit in kits if kit.size >= rest), largest)
     if rest and last is largest:
@@ -335,6 +341,15 @@ def ram_price(question: Question, size: float) -> Price:
     if rest and last is not largest:
         price = prices.with_part(price, last, question.money.own_price)
     return price
+
+
+def _memory_slots(question: Question) -> int:
+    """Slots for memory of a machine's board."""
+    if question.ownership.form in TWO_SLOTS:
+        return PAIR
+    row = HOSTS.known(question.machine.host.name)
+    channels = row.memory_channels if row is not None else None
+    return SLOTS_OF_A_CHANNEL * int(channels or USUAL_CHANNELS)
 
 
 PAIR = 2  # modules that run at the rate of fast memory; with four, processors run them slower

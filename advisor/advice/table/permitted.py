@@ -37,9 +37,8 @@ def why_not_permitted(option: Option, wants: Wants) -> str:
         return ""
     if wants.maker and any(card.vendor != wants.maker for card in option.bought):
         return f"not of {wants.maker}"
-    watts = sum(card.board_power or 0.0 for card in option.bought)
-    if wants.max_watts is not None and watts > wants.max_watts:
-        return f"{watts:,.0f} W of cards"
+    if wants.max_watts is not None and option.card_watts > wants.max_watts:
+        return f"{option.card_watts:,.0f} W of cards"
     if option.kind is OptionKind.RENT:
         return ""
     if _is_too_dear(option, wants):

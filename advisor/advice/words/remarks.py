@@ -12,6 +12,7 @@ from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import BOUGHT, NOTABLE, begins_late, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind, Question
+from advisor.advice.table.rules import many_run
 from advisor.advice.words.phrases import (
     after_name,
     briefly,
@@ -26,7 +27,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
 from advisor.formatting import money as money_words
-from advisor.machine.machine import Form
+from advisor.machine.machine import Form, Gpu
 from advisor.model.thinking import thinking_of
 from advisor.request.wants import SERVED_TPS, Condition, Texts
 from advisor.runtimes import runtime
@@ -85,7 +86,7 @@ def _load(advice: Comparison) -> Iterator[str]:
 
 def _below_asked(advice: Comparison) -> Iterator[str]:
     """Cheapest purchase that writes as fast as is asked for, where the decision does not; that
-    none does, beside a slower one.
+    no sound one does, beside a slower one, with the least odd that does.
     """
     option = advice.decision.option or advice.options[0]
     wanted_tps = advice.case.demand.wants.user_tps
@@ -97,14 +98,26 @@ def _below_asked(advice: Comparison) -> Iterator[str]:
     able = [
         each
         for each in advice.options[1:]
-        if is_bought(each) and each.dated and not each.odd and each.decode >= wanted_tps
+        if is_bought(each) and each.dated and each.decode >= wanted_tps
     ]
-    least = min(able, key=lambda each: each.paid_first, default=None)
-    if least is not None:
-        then = f"{name_in_place(least)} for {money_words(least.paid_first)}"
+    had = advice.question.machine.discrete
+    least = min(able, key=lambda each: _least_odd(each, had), default=None)
+    then = "" if least is None else f"{name_in_place(least)} for {money_words(least.paid_first)}"
+    if least is not None and not least.odd:
         yield f"For {wish}: {then}, {number(least.decode)}."
     elif is_bought(option):
         yield f"Nothing sound within your limits reaches {wish}."
+    if least is not None and least.odd and is_bought(option):
+        yield f"With a drawback: {then}, {number(least.decode)} tokens a second. {least.odd[0]}"
+
+
+def _least_odd(option: Option, had: tuple[Gpu, ...]) -> tuple[bool, bool, int, int, float]:
+    """Sort key of purchases beside the present cards: whether an expert finds something odd, few
+    run such cards, how much is odd, number of cards, price at once [USD].
+    """
+    odd = len(option.odd)
+    few_run = not many_run(option.bought, had)
+    return odd > 0, few_run, odd, len(option.bought), option.paid_first
 
 
 def _beyond(advice: Comparison) -> Iterator[str]:
@@ -400,8 +413,7 @@ def _limits(advice: Comparison, option: Option) -> str:
     if wants.max_usd is not None:
         kept.append(f"{money_words(option.paid_first)} of {money_words(wants.max_usd)}")
     if wants.max_watts is not None:
-        watts = sum(card.board_power or 0.0 for card in option.bought)
-        kept.append(f"{watts:,.0f} of {wants.max_watts:,.0f} W")
+        kept.append(f"{option.card_watts:,.0f} of {wants.max_watts:,.0f} W")
     if wants.maker:
         kept.append(f"by {wants.maker}")
     if wants.condition is not Condition.ANY:

@@ -55,7 +55,7 @@ def test_a_board_of_two_slots_takes_one_pair() -> None:
     assert ram_price(question, 64 * GIB).usd == 900
     two = ram_price(question, 128 * GIB)
     assert two.usd is None
-    assert "two slots" in two.note
+    assert "2 slots" in two.note
     tower = replace(question, ownership=replace(question.ownership, form=Form.DESKTOP))
     assert ram_price(tower, 128 * GIB).usd == 2 * 900
 
@@ -76,3 +76,16 @@ def test_memory_so_tight_that_an_engine_streams_is_held_by_more_ram() -> None:
     (option,) = (each for each in advice.options if "GB of RAM" in each.name)
     assert option.upfront == 900
     assert option.decode > 2 * advice.options[0].decode
+
+
+def test_a_board_holds_as_many_kits_as_it_has_slots_for() -> None:
+    # two channels of an AM5 processor are four slots, two kits of 2 x 32 GB; four channels of a
+    # Threadripper are eight
+    usual = answer(Request(machine="RTX 4090, Ryzen 9 7950X", model="Qwen3-32B").nouns()).advice
+    assert ram_price(usual.question, 128 * GIB).usd == 2 * 900
+    beyond = ram_price(usual.question, 256 * GIB)
+    assert beyond.usd is None
+    assert "4 slots" in beyond.note
+    words = "RTX 4090, Threadripper 7960X"
+    larger = answer(Request(machine=words, model="Qwen3-32B").nouns()).advice
+    assert ram_price(larger.question, 256 * GIB).usd == 4 * 900
