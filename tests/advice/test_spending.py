@@ -224,6 +224,18 @@ def test_the_time_of_an_agents_task_is_told_with_a_purchase() -> None:
     assert re.search(r"A task then takes .+ instead of", advised(**AGENT, **ALL_DAY).verdict)
 
 
+def test_the_time_with_the_free_setting_beside_a_purchase_is_told_too() -> None:
+    """A model of states is read again each turn, for 78 turns, until its prefix is kept."""
+    words = {"machine": "RTX 4060, Ryzen 5 5600X, 16 GB", "model": "Qwen3.6-27B", "think": "off"}
+    asks = {**words, "session": "swe-bench-pro", "replies_per_day": 468.0, "max_usd": 1500.0}
+    verdict = advised(**asks, texts="house").verdict
+    then = re.search(
+        r"A task then takes (\d+) minutes, (\d+) minutes with the prefix kept", verdict
+    )
+    assert then is not None
+    assert int(then[2]) < int(then[1]) / 2
+
+
 def test_who_states_a_dearer_hour_buys_for_fewer_of_them() -> None:
     """Half an hour a day at $30 is worth as much as eleven minutes at $80."""
     words = {

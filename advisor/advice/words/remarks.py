@@ -335,8 +335,8 @@ def _left_in_ram(advice: Comparison, option: Option) -> str:
 
 
 def _task_then(advice: Comparison, option: Option) -> str:
-    """Time of an agent's task with a purchase; empty for a request that is no session, or where the
-    task does not fit.
+    """Time of an agent's task with a purchase, and with the free setting that then shortens it;
+    empty for a request that is no session, or where the task does not fit.
     """
     task = advice.task
     speed = option.speed
@@ -350,7 +350,12 @@ def _task_then(advice: Comparison, option: Option) -> str:
     then = task_of(reached, task.session)
     if then is None:
         return ""
-    return f"A task then takes {duration(then.seconds)} instead of {duration(task.seconds)}."
+    takes = duration(then.seconds)
+    best = then.notable
+    if best is not None:
+        setting = briefly(best.edit.words).partition(":")[0]
+        takes = f"{takes}, {duration(then.after(best))} with {setting},"
+    return f"A task then takes {takes} instead of {duration(task.seconds)}."
 
 
 def _first_word(advice: Comparison, option: Option) -> str:
