@@ -236,6 +236,15 @@ def test_the_time_with_the_free_setting_beside_a_purchase_is_told_too() -> None:
     assert int(then[2]) < int(then[1]) / 2
 
 
+def test_an_api_that_does_the_work_is_named_beside_a_purchase() -> None:
+    # 20,000 answers a night, 30.44 nights a month: 24 dollars to read them and 15 to write them
+    words = {"machine": "RTX 4060 Ti 16GB, Ryzen 5 5600, 32 GB", "model": "Mistral-Small-24B"}
+    batch = {"replies_per_day": 20_000.0, "answer_hours": 8.0, "prompt": 800, "output": 300}
+    verdict = advised(**words, **batch, texts="anywhere").verdict
+    assert "With nothing bought, an API answers for $39 a month: openrouter" in verdict
+    assert "With nothing bought" not in advised(**words, **batch, texts="house").verdict
+
+
 def test_who_states_a_dearer_hour_buys_for_fewer_of_them() -> None:
     """Half an hour a day at $30 is worth as much as eleven minutes at $80."""
     words = {

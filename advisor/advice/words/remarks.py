@@ -53,6 +53,18 @@ def on_purchases(advice: Comparison) -> Iterator[str]:
     yield from _load(advice)
     yield from _below_asked(advice)
     yield from _beyond(advice)
+    yield from _api_in_place(advice)
+
+
+def _api_in_place(advice: Comparison) -> Iterator[str]:
+    """API beside a purchase, where texts may leave and it does the work."""
+    option = advice.decision.option
+    api = next(iter(advice.case.allowed_apis), None)
+    if option is None or not is_bought(option) or api is None:
+        return
+    if advice.case.demand.met_by(api):
+        month = money_words(api.monthly or 0.0)
+        yield f"With nothing bought, an API answers for {month} a month: {api.name}."
 
 
 def _load(advice: Comparison) -> Iterator[str]:
