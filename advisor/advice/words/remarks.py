@@ -86,7 +86,10 @@ def _load(advice: Comparison) -> Iterator[str]:
     if option in advice.case.nearly and whole is not None and whole is not option:
         within = duration(advice.case.demand.within)
         served = f"{number(SERVED_TPS)} tokens a second and a first word within {within}"
-        each = f"{plain(whole.name)}{after_name(whole, ' in place of yours')}"
+        name = plain(whole.name)
+        if name.startswith("New "):
+            name = f"a {name[0].lower()}{name[1:]}"
+        each = f"{name}{after_name(whole, ' in place of yours')}"
         price = money_words(whole.paid_first)
         yield f"Where all of them ask at the same moment, {served} for each want {each}, {price}."
     from advisor.advice.fleets import SLOTS, queues  # with simulations, loaded only for teams
