@@ -10,6 +10,7 @@ from advisor.advice.first_run import System, first_run, systems
 from advisor.advice.judgement import Judgement, judged
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.turning import of_an_hour
 from advisor.advice.words.phrases import name_in_place, plain
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate
@@ -213,26 +214,27 @@ def _bought(advice: Advice) -> BriefWay | None:
     settled = advice.choice.safe is None and advice.summary.judgement.enough and not close
     if settled or option is None or option.speed is None or option.kind not in chosen.BOUGHT:
         return None
-    sold = "yours sold" if option.assumed_resale else ""
+    sold = "yours sold" if option.sold else ""
+    pays = _pays(advice.as_judged(option), advice.beside_free(option).worth_from)
     return BriefWay(
         kind="buy",
         name=name_in_place(option),
         decode=option.speed.decode,
         upfront=option.upfront,
         monthly=option.monthly,
-        note=", ".join(filter(None, (sold, _pays(advice.as_judged(option))))),
+        note=", ".join(filter(None, (sold, pays))),
     )
 
 
-def _pays(option: Option) -> str:
-    worth = option.worth_from
+def _pays(option: Option, worth: float | None) -> str:
+    """When a purchase pays, by the worth of an hour from which it does beside what is free."""
     if option.pays is False and worth is None:
         return "does not pay"
     if not worth:
         if option.pays:
             return "pays"
         return ""
-    return f"pays above {money(worth)} an hour"
+    return f"pays above {of_an_hour(worth)} an hour"
 
 
 def _online(advice: Advice, kind: OptionKind) -> BriefWay | None:

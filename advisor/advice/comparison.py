@@ -154,14 +154,25 @@ class Comparison:
             return ""
         return "Options are counted with thinking off, as purchases are judged."
 
+    def beside_free(self, option: Option) -> Option:
+        """Option as it is judged, compared with this machine at its best free setting."""
+        judged = self.as_judged(option)
+        step = self.case.step
+        if self._for_thought and option is self.decision.within:
+            judged = option
+        elif step is not None:
+            step = self.as_judged(step)
+        if judged is step or step is None or step.with_waiting is None:
+            return judged
+        return replace(judged, kept=step)
+
     @property
     def _turning(self) -> Option | None:
         """Option in question, compared with this machine at its best free setting."""
-        option = self._judged
-        step = self.case.step
-        if option is None or option is step or step is None or step.with_waiting is None:
-            return option
-        return replace(option, kept=step if self._for_thought else self.as_judged(step))
+        option = self.in_question
+        if option is None:
+            return None
+        return self.beside_free(option)
 
     @property
     def what_changes(self) -> str:

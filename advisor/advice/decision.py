@@ -777,7 +777,7 @@ def _too_dear(case: Situation) -> str:
     budget = money_words(case.demand.wants.max_usd or 0.0)
     if option is None:
         return "Nothing within your budget makes it faster."
-    least = f"{option.name}, for {money_words(option.paid_first)}"
+    least = f"{option.name}, for {money_words(option.full_price)}"
     return f"Nothing within {budget} holds it: the least that does is {least}."
 
 

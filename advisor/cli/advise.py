@@ -17,12 +17,13 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, of_yours
 from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.speeds import speed_of
+from advisor.advice.table.choice import is_bought
 from advisor.advice.table.demand import first_word_in, first_word_of
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.options import changes
 from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES, RamAndDrive
 from advisor.advice.table.turning import least_speed
-from advisor.advice.words.phrases import pays_when, plain
+from advisor.advice.words.phrases import pays_when, plain, why_kept
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import INPUTS
 from advisor.catalog.records import as_record
@@ -262,7 +263,8 @@ def _estimate_cells(estimate: Estimate) -> tuple[str, ...]:
 def _option_lines(advice: Advice) -> Iterator[str]:
     """Options as a table, as they are judged, the kept machine first."""
     options = list(map(advice.as_judged, _printed_options(advice)))
-    rows = [OF_OPTIONS, *map(_option_cells, options)]
+    unmade = why_kept(advice)
+    rows = [OF_OPTIONS, *(_option_cells(option, unmade) for option in options)]
     yield from map(terminal.cut, aligned(rows, right=(2, 3, 4, 5)))
     if any(option.aged for option in options):
         yield AGED
@@ -276,8 +278,8 @@ def _option_lines(advice: Advice) -> Iterator[str]:
 LONGEST_NAME = 33  # letters of an option's name in the table
 
 
-def _option_cells(option: Option) -> tuple[str, ...]:
-    """Cells of an option's line."""
+def _option_cells(option: Option, unmade: str) -> tuple[str, ...]:
+    """Cells of an option's line; `unmade` says why a purchase that pays is not made."""
     if option.speed:
         speed = number(option.speed.decode)
     elif option.kind is OptionKind.API:
@@ -289,11 +291,11 @@ def _option_cells(option: Option) -> tuple[str, ...]:
     mark = "*" if option.aged else ""
     once_paid = f"{money(option.upfront)}{mark}" if option.upfront else ""
     name = terminal.cut(plain(option.name), LONGEST_NAME)
-    return option.kind.value, name, speed, lost, monthly, once_paid, _pays(option)
+    return option.kind.value, name, speed, lost, monthly, once_paid, _pays(option, unmade)
 
 
-def _pays(option: Option) -> str:
-    """Whether an option pays, and when."""
+def _pays(option: Option, unmade: str) -> str:
+    """Whether an option pays, and when; why it is not bought all the same."""
     if option.loses_quality:
         return plain(option.price.note)
     if option.pays is None:
@@ -301,6 +303,8 @@ def _pays(option: Option) -> str:
             return option.price.note
         return ""
     when = pays_when(option).partition(",")[0].removesuffix(" a month")
+    if option.pays and unmade and is_bought(option):
+        return f"{unmade}{f' ({when})' if when else ''}"
     if option.pays:
         return f"{when or 'yes'}{', but odd' if option.odd else ''}"
     return f"no{f' ({when})' if when else ''}"

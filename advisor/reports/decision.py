@@ -8,6 +8,7 @@ from advisor.advice.brief import Brief, BriefWay, brief
 from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table.choice import is_bought
 from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.turning import of_an_hour
 from advisor.advice.words.phrases import plain
 from advisor.advice.words.remarks import WITHOUT_THINKING
 from advisor.advice.words.verdict import Advice
@@ -122,7 +123,8 @@ def _because(answer: Answer, short: Brief) -> Iterator[str]:
     if safe.speed is not None and short.decode:
         yield f"With it {number(safe.speed.decode)} instead of {number(short.decode)} tokens/s."
     if safe.hours_saved and safe.hours_saved > 0:
-        worth = f", worth it above {money(safe.worth_from)} an hour" if safe.worth_from else ""
+        least = advice.beside_free(safe).worth_from
+        worth = f", worth it above {of_an_hour(least)} an hour" if least else ""
         yield f"It saves {formatting.hours(safe.hours_saved)} of waiting a month{worth}."
 
 

@@ -189,6 +189,18 @@ class Option:
         return self.upfront or 0.0
 
     @property
+    def sold(self) -> float:
+        """Amount that the sale of what is owned takes off the price [USD]."""
+        if self.price.usd is None or self.upfront is None:
+            return 0.0
+        return self.price.usd - self.upfront
+
+    @property
+    def full_price(self) -> float:
+        """Price before anything is sold for it [USD]."""
+        return (self.upfront or 0.0) + self.sold
+
+    @property
     def per_million_tokens(self) -> float | None:
         """Cost per million generated tokens [USD]; None without tokens."""
         if self.cost is None or self.tokens <= 0:

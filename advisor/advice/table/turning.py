@@ -254,7 +254,9 @@ def _subject(option: Option, *, priced: bool) -> str:
         return f"{option.name.removesuffix(', by the month')}, rented,"
     name = f"{option.name}," if "," in option.name else option.name
     if priced and option.upfront:
-        return f"{name} for {money_words(option.upfront)}"
+        name = f"{name} for {money_words(option.full_price)}"
+        if option.sold:
+            return f"{name}, {money_words(option.upfront)} once yours is sold,"
     return name
 
 
@@ -264,8 +266,7 @@ def _condition(option: Option, point: TurningPoint) -> str:
     if point.name == "replies a day":
         return f"{'from' if over else 'below'} {rounded(point.value)} answers a day"
     if point.name == "worth of an hour":
-        hour = money_per_hour(point.value).removesuffix(" an hour")
-        return f"if your hour were worth {side} {hour}"
+        return f"if your hour were worth {side} {of_an_hour(point.value)}"
     if point.name == "price":
         once = option.price.usd
         price = money_words(once * point.share if once else point.value)
@@ -277,6 +278,11 @@ def _condition(option: Option, point: TurningPoint) -> str:
     else:
         whose = "it"
     return f"if {whose} gave {side} {speed}"
+
+
+def of_an_hour(usd: float) -> str:
+    """Worth of an hour in money, as every sentence of an answer says it [USD]."""
+    return money_per_hour(usd).removesuffix(" an hour")
 
 
 def _within_its_range(option: Option, point: TurningPoint) -> str:

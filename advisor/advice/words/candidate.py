@@ -152,8 +152,8 @@ def _beside_the_decision(option: Option, advice: Comparison) -> str:
         return f"{NOT_WORTH}: what you have is enough"
     if decided.is_free_setting:
         return f"{NOT_WORTH} after the free change, {plain(decided.name)}"
-    usd = money_words(decided.upfront or decided.monthly or 0.0)
     if not is_bought(decided):
+        usd = money_words(decided.upfront or decided.monthly or 0.0)
         return f"{NOT_WORTH} beside {plain(decided.name)} for {usd} a month"
-    speed = f"{number(decided.decode)} tokens a second"
-    return f"better than now, but {name_in_place(decided)} is the better buy, {speed} for {usd}"
+    speed = f"{number(decided.decode)} tokens a second for {money_words(decided.full_price)}"
+    return f"better than now, but {name_in_place(decided)} is the better buy, {speed}"

@@ -2,6 +2,8 @@
 
 import re
 
+from advisor.advice.comparison import Comparison
+from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.turning import least_speed
 from advisor.cost_model.estimate import Estimate
@@ -11,6 +13,7 @@ from advisor.formatting import money as money_words
 from advisor.formatting import short
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.runtimes import runtime
 from advisor.units import memory, number, tokens_per_second
 
 NAMED_MONTHS = 240  # nobody waits longer for a machine to pay
@@ -50,6 +53,26 @@ def pays_when(option: Option) -> str:
     else:
         at = f"yes from {tokens_per_second(speed)}"
     return ", ".join(filter(None, (after, least, at)))
+
+
+SAVES_LITTLE = "little"
+NOT_NEEDED = "not needed"
+
+
+def why_kept(advice: Comparison) -> str:
+    """Why a purchase that pays is left all the same, where everything stays as it is; empty where
+    something else is decided for.
+    """
+    decision = advice.decision
+    if decision.option is not None or decision.model is not None or advice.choice.safe is not None:
+        return ""
+    kept = advice.case.kept
+    if kept.speed is None:
+        return ""
+    demand = advice.case.demand
+    if demand.crowd is not Crowd.PEOPLE and demand.met_by(kept):
+        return NOT_NEEDED
+    return SAVES_LITTLE
 
 
 def duration(seconds: float) -> str:
@@ -99,23 +122,22 @@ def dated(option: Option) -> str:
     return ", a price without date"
 
 
-def after_sale(option: Option) -> str:
-    """Remark on a price that is reduced by the sale of what is owned; empty for others."""
-    if option.assumed_resale:
-        return " once yours is sold"
-    return ""
-
-
 def price_at_once(option: Option) -> str:
     """Words on the amount that is paid at once, or that is left over.
 
     They name what is sold for it, the age of the price, and a stated price that is a part of it.
     """
+    return f"{before_and_after_sale(option)}{dated(option)}{stated_price(option)}"
+
+
+def before_and_after_sale(option: Option, sale: str = " once yours is sold") -> str:
+    """Price of an option, and what is left to pay, or over, once what is owned is sold."""
     usd = option.upfront or 0.0
     left = " left over" if usd < 0 else ""
-    first = f"{money_words(option.paid_first)}, " if option.assumed_resale else ""
-    paid = f"{first}{money_words(abs(usd))}{left}{after_sale(option)}"
-    return f"{paid}{dated(option)}{stated_price(option)}"
+    paid = f"{money_words(abs(usd))}{left}"
+    if option.sold:
+        return f"{money_words(option.full_price)}, {paid}{sale}"
+    return paid
 
 
 def stated_price(option: Option) -> str:
@@ -145,6 +167,14 @@ def read_there(best: Estimate) -> float:
     there = sum(map(float, best.held.get(Tier.DISK, ())))
     cached = float(best.placement.page_cache) if best.placement is not None else 0.0
     return max(there - cached, 0.0)
+
+
+def in_engine(option: Option) -> str:
+    """Engine of an option that answers many at once, which another does not; empty for others."""
+    speed = option.speed
+    if speed is None or not speed.runtime or runtime(speed.runtime).at_once is None:
+        return ""
+    return f" in {speed.runtime}"
 
 
 def title_of(model: Model, machine: Machine) -> str:

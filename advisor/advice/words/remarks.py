@@ -9,7 +9,7 @@ from advisor.advice.decision import ASKED_SPEED, for_all_at_once
 from advisor.advice.edits.changes import SLOT_FOR_EACH
 from advisor.advice.prices.price import used_value
 from advisor.advice.situation import STOPS_THINKING
-from advisor.advice.table.choice import BOUGHT, NOTABLE, begins_late, is_bought, reads_drive
+from advisor.advice.table.choice import BOUGHT, NOTABLE, is_bought, reads_drive
 from advisor.advice.table.demand import Crowd
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.rules import many_run
@@ -22,7 +22,7 @@ from advisor.advice.words.phrases import (
     price_at_once,
     read_there,
 )
-from advisor.advice.words.ways import NOTABLY, SOONER
+from advisor.advice.words.ways import FIRST_WORD, NOTABLY, SOONER, first_of, reached
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import counted
@@ -37,6 +37,7 @@ from advisor.units import GIB, memory, number
 
 def remarks(advice: Comparison, way: str) -> Iterator[str]:
     """Sentences beside a verdict whose second line says a way out; most verdicts have none."""
+    yield from _effect_of_the_free(advice, way)
     yield from _before_a_purchase(advice, way)
     yield from _on_thinking(advice, way)
     yield from _slots(advice)
@@ -44,12 +45,12 @@ def remarks(advice: Comparison, way: str) -> Iterator[str]:
     yield from _with_a_drawback(advice)
 
 
-def on_purchases(advice: Comparison) -> Iterator[str]:
+def on_purchases(advice: Comparison, way: str) -> Iterator[str]:
     """Sentences on purchases beside a free decision, and on the place of the model after a
     purchase.
     """
     yield from _beside_what_is_free(advice)
-    yield from _of_purchase(advice)
+    yield from _of_purchase(advice, way)
     yield from _load(advice)
     yield from _below_asked(advice)
     yield from _beyond(advice)
@@ -90,7 +91,7 @@ def _load(advice: Comparison) -> Iterator[str]:
         if name.startswith("New "):
             name = f"a {name[0].lower()}{name[1:]}"
         each = f"{name}{after_name(whole, ' in place of yours')}"
-        price = money_words(whole.paid_first)
+        price = money_words(whole.full_price)
         yield f"Where all of them ask at the same moment, {served} for each want {each}, {price}."
     from advisor.advice.fleets import SLOTS, queues  # with simulations, loaded only for teams
 
@@ -117,7 +118,7 @@ def _below_asked(advice: Comparison) -> Iterator[str]:
     ]
     had = advice.question.machine.discrete
     least = min(able, key=lambda each: _least_odd(each, had), default=None)
-    then = "" if least is None else f"{name_in_place(least)} for {money_words(least.paid_first)}"
+    then = "" if least is None else f"{name_in_place(least)} for {money_words(least.full_price)}"
     if least is not None and not least.odd:
         yield f"For {wish}: {then}, {number(least.decode)}."
     elif is_bought(option):
@@ -143,10 +144,18 @@ def _beyond(advice: Comparison) -> Iterator[str]:
         return
     if advice.decision.model is None:
         return  # the second line says it
-    least = f"{plain(option.name)} for {money_words(option.paid_first)}"
+    least = f"{plain(option.name)} for {money_words(option.full_price)}"
     model = advice.question.model.title.rpartition("/")[2]
     within = f"Nothing within {money_words(budget)} holds {model} itself"
     yield f"{within}: the least that does is {least}."
+
+
+def _effect_of_the_free(advice: Comparison, way: str) -> Iterator[str]:
+    """What a free setting before a purchase gives, where the second line has no room for it."""
+    for step in (advice.case.stopped, advice.case.step):
+        if step is not None and first_of(step) in way:
+            yield f"With {briefly(step.name)}, free: {reached(step, advice.options[0])}."
+            return
 
 
 def _before_a_purchase(advice: Comparison, way: str) -> Iterator[str]:
@@ -254,9 +263,9 @@ def _why_beside(advice: Comparison) -> str:
     return "If that is not enough"
 
 
-def _of_purchase(advice: Comparison) -> Iterator[str]:
-    """Sentences on a purchase: where the model lies with it and now, the parts in its price, its
-    limits.
+def _of_purchase(advice: Comparison, way: str) -> Iterator[str]:
+    """Sentences on a purchase: where the model lies with it and now, the speed that the second line
+    leaves out, the parts in its price, its limits.
     """
     decided = advice.decision.option
     bought = advice.decision.within
@@ -267,7 +276,9 @@ def _of_purchase(advice: Comparison) -> Iterator[str]:
         return
     told = [_placed(advice, option)]
     if bought is not None:
-        first = _task_then(advice, bought) or _first_word(advice, bought)
+        first = _task_then(advice, bought) or _first_word(advice, bought, way)
+        if bought is decided:
+            told.append(_speed_then(bought, way))
         told += [first, _in_parts(advice, bought), _parts(advice.question, bought)]
         told.append(in_case(advice.question.ownership.form, bought))
         told.append(_limits(advice, bought))
@@ -373,11 +384,21 @@ def _task_then(advice: Comparison, option: Option) -> str:
     return f"A task then takes {takes} instead of {duration(task.seconds)}."
 
 
-def _first_word(advice: Comparison, option: Option) -> str:
-    """Wait for the first word before and after, where it is long now and notably shorter then."""
+def _speed_then(option: Option, way: str) -> str:
+    """Speed with a purchase, where the second line has no room for it."""
+    speed = number(option.decode)
+    if f"{speed} tokens" in way:
+        return ""
+    return f"It writes {speed} tokens a second."
+
+
+def _first_word(advice: Comparison, option: Option, way: str) -> str:
+    """Wait for the first word before and after, where it is long now and notably shorter then, and
+    the second line does not say it.
+    """
     now = advice.options[0].speed
     then = option.speed
-    if now is None or then is None or begins_late(advice.options[0]):
+    if now is None or then is None or f"{FIRST_WORD} {duration(then.first_token)}" in way:
         return ""
     if now.first_token < LONG_FIRST or now.first_token < NOTABLY * then.first_token:
         return ""
@@ -390,7 +411,7 @@ def _in_parts(advice: Comparison, option: Option) -> str:
     parts = option.use.work.ubatch
     if parts == advice.question.work.ubatch:
         return ""
-    return f"It is counted with prompts in parts of {float(parts):,.0f} tokens (-ub)."
+    return f"It is counted with prompts in parts of {float(parts):,.0f} tokens."
 
 
 def in_case(form: Form, option: Option) -> str:
@@ -431,7 +452,10 @@ def _limits(advice: Comparison, option: Option) -> str:
     wants = advice.case.demand.wants
     kept = []
     if wants.max_usd is not None:
-        kept.append(f"{money_words(option.paid_first)} of {money_words(wants.max_usd)}")
+        paid = money_words(option.full_price)
+        if option.paid_first < option.full_price:
+            paid = f"{paid} less {money_words(option.sold)} for yours,"
+        kept.append(f"{paid} of {money_words(wants.max_usd)}")
     if wants.max_watts is not None:
         kept.append(f"{option.card_watts:,.0f} of {wants.max_watts:,.0f} W")
     if wants.maker:

@@ -16,13 +16,20 @@ from advisor.advice.table.choice import reads_drive
 from advisor.advice.table.demand import BUSY, LATE, Crowd, first_word_of
 from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
-from advisor.advice.words.phrases import briefly, duration, name_in_place, plain, read_there
+from advisor.advice.words.phrases import (
+    briefly,
+    duration,
+    in_engine,
+    name_in_place,
+    plain,
+    read_there,
+)
 from advisor.advice.words.ways import KEEP, faster_runtime, in_short, ways_out, with_engine
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
+from advisor.formatting import counted, percent
 from advisor.formatting import money as money_words
-from advisor.formatting import percent
 from advisor.runtimes.compare import decode_tps
 from advisor.units import memory as memory_words
 from advisor.units import number
@@ -161,7 +168,7 @@ def verdict(advice: Comparison) -> VerdictText:
         speed = speed_of(best)
     level = _level(advice, speed)
     if advice.elsewhere:
-        gives = _kept_sentence(level, kept)
+        gives = _kept_sentence(level, kept, _not_put_in(advice))
     else:
         gives = _gives(level, advice)
     ways = ways_out(advice, speed.decode if speed else 0.0)
@@ -200,7 +207,7 @@ def verdict(advice: Comparison) -> VerdictText:
         way=way,
         assumptions=counted,
         candidates=_of_candidates(advice),
-        purchases=_on_purchases(advice),
+        purchases=_on_purchases(advice, way),
         remarks=_remarks(advice, way),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
@@ -231,14 +238,14 @@ def _rivals(advice: Comparison) -> list[str]:
     if rival.kind is OptionKind.API:
         return [CLOSE.format(f"an API for {money_words(rival.monthly or 0.0)} a month")]
     name = name_in_place(rival)
-    return [CLOSE.format(f"{name} for {money_words(rival.paid_first)}"), CLOSE.format(name)]
+    return [CLOSE.format(f"{name} for {money_words(rival.full_price)}"), CLOSE.format(name)]
 
 
-def _on_purchases(advice: Comparison) -> tuple[str, ...]:
+def _on_purchases(advice: Comparison, way: str) -> tuple[str, ...]:
     """Sentences on what may be bought, and on where the model lies with it."""
     from advisor.advice.words.remarks import on_purchases
 
-    return tuple(on_purchases(advice))
+    return tuple(on_purchases(advice, way))
 
 
 def _remarks(advice: Comparison, way: str) -> tuple[str, ...]:
@@ -403,15 +410,39 @@ def _first(best: Estimate, advice: Comparison) -> str:
     return f"the first word after {duration(seconds)}"
 
 
-def _kept_sentence(level: Judgement, kept: Option) -> str:
-    """Sentence on a kept machine that is not the one described."""
+def _not_put_in(advice: Comparison) -> str:
+    """Cards of one's own that the described machine has not, where it has all others; empty for
+    none.
+    """
+    if not advice.estimates:
+        return ""
+    described = advice.estimates[0].machine
+    here = [gpu.name for gpu in described.discrete]
+    left = [gpu.name for gpu in advice.question.machine.discrete]
+    if described.host != advice.question.machine.host or not here:
+        return ""
+    for name in here:
+        if name not in left:
+            return ""
+        left.remove(name)
+    return " + ".join(counted(left.count(name), name) for name in dict.fromkeys(left))
+
+
+def _kept_sentence(level: Judgement, kept: Option, idle: str) -> str:
+    """Sentence on a kept machine that is not the one described; cards that lie idle are to be put
+    in.
+    """
     if kept.name == NOTHING_OWNED:
         return "You have no machine for it yet."
     if kept.speed is None:
         return f"What you have, {plain(kept.name)}, does not run it."
     speed = f"{number(kept.speed.decode)} tokens a second"
     sentence = GIVES[level].format(level, speed)
-    return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
+    owned = f"what you have, {plain(kept.name)}"
+    start = f"On {owned}"
+    if idle:
+        start = f"Put in the {idle} that you own. With {owned}"
+    return f"{start}{in_engine(kept)}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def _nothing(advice: Comparison) -> str:

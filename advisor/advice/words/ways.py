@@ -12,13 +12,15 @@ from advisor.advice.table.choice import BOUGHT, FASTER, begins_late, is_bought, 
 from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
+from advisor.advice.table.turning import of_an_hour
 from advisor.advice.words.phrases import (
     after_name,
-    after_sale,
+    before_and_after_sale,
     briefly,
     dated,
     duration,
     hours_rented,
+    in_engine,
     name_in_place,
     plain,
     price_at_once,
@@ -31,6 +33,7 @@ from advisor.runtimes.compare import decode_tps
 from advisor.units import number
 
 KEEP = "Keep what you have."
+FIRST_WORD = "the first word after"
 MOSTLY = 0.5  # share of an answer from which its first word is what one waits for
 NOTABLY = 1.1  # factor from which an earlier first word is told in place of a speed
 
@@ -39,7 +42,6 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
     """Sentences on the decision at a speed [tokens/s], from the longest to the shortest."""
     decision = advice.decision
     option = decision.option
-    kept = advice.options[0]
     if decision.rule in SAID:
         return SAID[decision.rule](advice)
     if decision.model is not None:
@@ -52,7 +54,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
         return _with_free(_by_api(advice, option), advice)
     if option.is_free_setting:
         return _free(advice, option)
-    bought = _with_free(_bought(option, kept, decode), advice, _then(option))
+    bought = _with_free(_bought(option, advice, decode), advice, _then(option))
     if decision.beside is not None:
         return _after_api(advice, decision.beside, [bought[0], bought[-1]])
     return bought
@@ -68,7 +70,7 @@ def in_short(advice: Comparison) -> list[str]:
     if option is None or option.kind not in BOUGHT:
         return []
     place = after_name(option, " in its place")
-    return [f"{plain(option.name)}{place} for {money_words(option.paid_first)}."]
+    return [f"{plain(option.name)}{place} for {money_words(option.full_price)}: {_tps(option)}."]
 
 
 def _nothing_bought(advice: Comparison) -> list[str]:
@@ -206,7 +208,7 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
     done = _finished(advice, option)
     if option.kind is OptionKind.RENT:
         rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"
-        month = f"{money_words(option.monthly or 0.0)} a month"
+        month = f"{money_words(option.monthly or 0.0)} a month{in_engine(option)}"
         words = [f"{rented}, for {month}: {done}."]
         if advice.decision.beside is not None:
             short = [*words, f"{rented}, {month}: {done}.", f"{rented}, {month}."]
@@ -215,14 +217,15 @@ def _finishing_on(advice: Comparison, option: Option) -> list[str]:
     price = price_at_once(option)
     if advice.case.demand.crowd is Crowd.RATE:
         first = duration(advice.case.demand.first_word(option))
-        each = f"{number(option.decode)} tokens a second to each, the first word after {first}"
+        speed = f"{number(option.decode)} tokens a second to each{in_engine(option)}"
+        each = f"{speed}, the first word after {first}"
         return [
             f"{gives} for {price}: {each}, {done}.",
             f"{gives} for {price}: {each}.",
             f"{gives} for {price}: {each.replace(' to each', '')}.",
             f"{gives} for {price}: {done}.",
         ]
-    several = f"{_running(option):.0f} at once"
+    several = f"{_running(option):.0f} at once{in_engine(option)}"
     off = _thoughtless_too(advice, option)
     ways = [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
     return [*(f"{way} {words}" for words in off for way in ways), *ways]
@@ -256,7 +259,7 @@ def _serving_by_setting(advice: Comparison) -> list[str]:
 def _to_each(option: Option, advice: Comparison) -> str:
     """Speed for each of several users, and their wait."""
     users = f"{option.use.work.users:,.0f} users"
-    speed = f"{number(option.decode)} tokens a second to each of {users}"
+    speed = f"{number(option.decode)} tokens a second to each of {users}{in_engine(option)}"
     return f"{speed}, the first word after {duration(advice.case.demand.first_word(option))}"
 
 
@@ -273,19 +276,20 @@ def _serving(advice: Comparison) -> list[str]:
     name = plain(option.name).removesuffix(BY_THE_MONTH)
     if option.kind is OptionKind.RENT:
         rented = f"{name}, rented {hours_rented(option)}: {month}"
-        ways = [f"{rented}, {each}.", f"{rented}, enough for {users}.", f"{rented}."]
+        enough = f"enough for {users}{in_engine(option)}"
+        ways = [f"{rented}, {each}.", f"{rented}, {enough}.", f"{rented}."]
         api = advice.decision.beside
         if api is None:
             return ways
         return _after_api(advice, api, ways)
     price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
-    speed = f"{number(option.decode)} tokens a second to each"
+    speed = f"{number(option.decode)} tokens a second to each{in_engine(option)}"
     return [
         f"{gives} for {price}: {each}.",
         f"{gives} for {price}: {each.replace(f' of {users}', '')}.",
         f"{gives} for {price}: {speed}.",
-        f"{gives} for {price}, enough for {users}.",
+        f"{gives} for {price}, enough for {users}{in_engine(option)}.",
     ]
 
 
@@ -473,7 +477,7 @@ def _after_lossless(advice: Comparison, ways: list[str]) -> list[str]:
     step = advice.case.step
     if step is None or step.loss:
         return ways
-    free = f"Free: {briefly(step.name)}, {_reached(step, advice.options[0])}."
+    free = f"Free: {briefly(step.name)}, {reached(step, advice.options[0])}."
     return [*(f"{free} {way}" for way in ways), *ways]
 
 
@@ -552,20 +556,30 @@ def _faster_model(advice: Comparison, decode: float) -> Runnable | None:
     return another
 
 
-def _with_free(bought: Sequence[str], advice: Comparison, then: str = "") -> list[str]:
+def _with_free(bought: Sequence[str], advice: Comparison, then: Sequence[str] = ()) -> list[str]:
     """Sentences on a purchase, the first of them with what is free and comes before it; `then` is
     the purchase where both have little room.
     """
     free = _free_first(advice)
-    shortest = [f"{words} {then}" for words in free[-1:] if then]
-    return [*(f"{way} {words}" for words in free for way in bought), *shortest, *bought]
+    shortest = [f"{words} {way}" for words in free[1:] for way in then]
+    full = bought
+    if then:
+        full = bought[:-1]  # the last is as short, in the other order
+    return [*(f"{way} {words}" for words in free for way in full), *shortest, *bought]
 
 
-def _then(option: Option) -> str:
-    """Shortest sentence on a purchase behind what is free; empty for what is rented."""
+def _then(option: Option) -> list[str]:
+    """Shortest sentences on a purchase behind what is free; none for what is rented."""
     if not is_bought(option):
-        return ""
-    return f"Then {name_in_place(option)} for {money_words(option.paid_first)}."
+        return []
+    then = f"Then {name_in_place(option)}"
+    usd = money_words(option.full_price)
+    return [f"{then}, {usd}: {_tps(option)}.", f"{then} for {usd}."]
+
+
+def _tps(option: Option) -> str:
+    """Speed of an option in a short line."""
+    return f"{number(option.decode)} tokens/s"
 
 
 def _free_first(advice: Comparison) -> list[str]:
@@ -579,30 +593,43 @@ def _free_first(advice: Comparison) -> list[str]:
     steps = [each for each in (case.stopped, case.step) if each and not reads_drive(each)]
     for step in steps:
         if kept.answer_seconds >= BESIDE_FROM * step.answer_seconds:
-            name = briefly(step.name)
-            return [f"Free first: {name}, {_reached(step, kept)}.", f"Free first: {name}."]
+            free = f"Free first: {briefly(step.name)}, {reached(step, kept)}."
+            short = free.replace(FIRST_WORD, "begins after")
+            short = short.replace(" tokens a second", " tokens/s")
+            return [free, short, first_of(step)]
     another = _faster_model(advice, kept.decode)
     if another is None:
         return []
     name = another.model.name.rpartition("/")[2]
     speed = number(another.speed.decode)
-    return [f"Free first: {name}, {speed} tokens a second.", f"Free first: {name}."]
+    return [
+        f"Free first: {name}, {speed} tokens a second.",
+        f"Free first: {name}, {speed} tokens/s.",
+        f"Free first: {name}.",
+    ]
 
 
-def _reached(step: Option, kept: Option) -> str:
-    """Time of an answer with a free setting where the prompt or thinking is what one waits for; its
-    speed elsewhere.
+def first_of(step: Option) -> str:
+    """Name of a free setting that comes before a purchase, without its effect."""
+    return f"Free first: {briefly(step.name)}."
+
+
+def reached(step: Option, kept: Option) -> str:
+    """First word with a free setting where that comes sooner, else the time of an answer where the
+    prompt or thinking is what one waits for; its speed elsewhere.
     """
     stops = step.use.money.thinking_tokens < kept.use.money.thinking_tokens
-    if stops or begins_late(kept):
+    given = _given(step, kept)
+    if stops or (begins_late(kept) and not given.startswith(FIRST_WORD)):
         return f"an answer in {duration(step.answer_seconds)}"
-    return _given(step, kept)
+    return given
 
 
-def _bought(option: Option, kept: Option, decode: float) -> list[str]:
-    """Sentences on a purchase: its price at once, its speed, what it saves, and when it is worth
-    that.
+def _bought(option: Option, advice: Comparison, decode: float) -> list[str]:
+    """Sentences on a purchase: its price at once, its speed, what it saves beside what is free, and
+    when it is worth that.
     """
+    kept = advice.options[0]
     speed = _given(option, kept)
     name = plain(option.name)
     usd = option.upfront or 0.0
@@ -615,8 +642,12 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         gives = f"{rented} gives {speed} for {monthly} a month"
         return [f"{gives}, not {now}.", f"{gives}."]
     if kept.name == NOTHING_OWNED:
-        return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
-    sold = after_sale(option)
+        return [
+            f"{name} gives {speed} for {price}{dated(option)}.",
+            f"{name}, {price}: {_tps(option)}.",
+        ]
+    both = before_and_after_sale(option, " with yours sold")
+    short = f"{name}{added}, {both}: {_tps(option)}."
     paid = price_at_once(option)
     if usd < 0:
         faster = f"{name}{added} gives {speed}, with {paid}"
@@ -624,22 +655,27 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         faster = f"{name}{added} gives {speed} for {paid}"
     if kept.is_rented:
         month = f"{faster}, in place of {money_words(kept.monthly or 0.0)} of rent a month"
-        return [f"{month}.", f"{faster}.", f"{name}: {price}{sold}."]
+        return [f"{month}.", f"{faster}.", short]
     answered = _answered(option, kept)
-    saved = option.hours_saved
-    worth = option.worth_from
+    compared = advice.beside_free(option)
+    saved = compared.hours_saved
+    worth = compared.worth_from
     if saved is None or worth is None or saved <= 0 or not decode:
-        return [f"{faster}{answered}.", f"{faster}.", f"{name}: {price}{sold}."]
+        return [f"{faster}{answered}.", f"{faster}.", short]
     if saved >= 1:
         hours = f"{number(saved)} hours"
     else:
         hours = f"{60 * saved:.0f} minutes"
-    when = f"worth it if an hour is worth more than {money_words(worth)} to you"
+    waiting = f"{hours} of waiting a month"
+    if advice.case.step is not None:
+        waiting = f"{waiting} beside {briefly(advice.case.step.name)}"
+    when = f"worth it if an hour is worth more than {of_an_hour(worth)} to you"
     return [
-        f"{faster} and saves {hours} of waiting a month: {when}.",
+        f"{faster} and saves {waiting}: {when}.",
         f"{faster}{answered or f': {when}'}.",
         f"{faster}.",
-        f"{name}{added} gives {speed} for {money_words(option.paid_first)}{stated_price(option)}.",
+        f"{name}{added} gives {speed} for {both}{stated_price(option)}.",
+        short,
     ]
 
 
@@ -654,7 +690,7 @@ def _given(option: Option, kept: Option) -> str:
     if now is not None and begins_late(kept) and now.first_token >= NOTABLY * then.first_token:
         mostly = now.first_token >= MOSTLY * kept.answer_seconds
         if mostly or then.decode < NOTABLY * now.decode:
-            return f"the first word after {duration(then.first_token)}"
+            return f"{FIRST_WORD} {duration(then.first_token)}"
     return f"{number(then.decode)} tokens a second"
 
 

@@ -8,8 +8,9 @@ from markupsafe import Markup
 from advisor.advice import start_files
 from advisor.advice.advise import Answer
 from advisor.advice.prices.rows import NO_PRICE
+from advisor.advice.table.choice import is_bought
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.words.phrases import pays_when
+from advisor.advice.words.phrases import pays_when, why_kept
 from advisor.errors import Refusal
 from advisor.formatting import hours, money, shown_currency
 from advisor.reports import charts, from_advice
@@ -38,6 +39,7 @@ def options(answer: Answer) -> None:
     """Sentences on a purchase, table and chart; further options are folded."""
     for sentence in answer.advice.summary.purchases:
         markup.say(sentence, "oa-strong")
+    unmade = why_kept(answer.advice)
     every = answer.advice.options
     shown, rest = split(every, answer.advice.named)
     named = ways.purchase(answer)
@@ -52,14 +54,14 @@ def options(answer: Answer) -> None:
     with table_place:
         added = [option for option in rest if option is named or option.name in also]
         chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
-        markup.show(options_table(list(map(answer.advice.as_judged, chosen))))
+        markup.show(options_table(list(map(answer.advice.as_judged, chosen)), unmade))
     if answer.advice.judged_without_thinking:
         st.caption(answer.advice.judged_without_thinking)
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
-                markup.show(options_table(list(map(answer.advice.as_judged, rest))))
+                markup.show(options_table(list(map(answer.advice.as_judged, rest)), unmade))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
@@ -72,8 +74,8 @@ def options(answer: Answer) -> None:
             markup.show(tornado(from_advice.sensitivity(answer.advice), option.gain or 0.0))
 
 
-def options_table(options: Sequence[Option]) -> Markup:
-    """Table of options."""
+def options_table(options: Sequence[Option], unmade: str = "") -> Markup:
+    """Table of options; `unmade` says why a purchase that pays is not made."""
     names = explained_in_turn(map(ways.spelled, options))
     columns: dict[str, Callable[[Option], object]] = {
         "What": lambda row: markup.two_lines(next(names), KIND_WORDS[row.kind]),
@@ -82,7 +84,7 @@ def options_table(options: Sequence[Option]) -> Markup:
         "A month": _monthly,
         "Waiting a month": lambda row: "" if row.hours_lost is None else hours(row.hours_lost),
         "A million tokens": lambda row: _money(row.per_million_tokens),
-        "Pays": lambda row: markup.two_lines(_pays(row), pays_when(row)),
+        "Pays": lambda row: markup.two_lines(_pays(row, unmade), pays_when(row)),
         "Price": _price,
     }
     return markup.columned(columns, options, label="Options", numeric=(1, 2, 3, 4, 5))
@@ -123,7 +125,9 @@ def _monthly(option: Option) -> Markup | str:
     return markup.two_lines(money(cost.total), ", ".join(words))
 
 
-def _pays(option: Option) -> str:
+def _pays(option: Option, unmade: str) -> str:
+    if option.pays and unmade and is_bought(option):
+        return unmade
     if not option.keeps_up:
         return "cannot keep up"
     if option.kind is OptionKind.KEEP:

@@ -19,8 +19,10 @@ from advisor.advice.situation import STOPS_THINKING
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
+from advisor.advice.table.turning import of_an_hour
 from advisor.advice.words.phrases import hours_rented, name_in_place, plain
 from advisor.advice.words.remarks import in_case
+from advisor.advice.words.verdict import Advice
 from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
@@ -373,10 +375,10 @@ def _bigger(answer: Answer) -> Way:
     names = {OptionKind.MACHINE: machine, OptionKind.CHANGE: "More RAM"}
     name = names.get(option.kind, new)
     bought = f"{name_in_place(option)}{option.aged}{_sale(option)}"
-    told = judged or f"{bought}. {_pays(option, answer.advice.as_judged(option))}"
+    told = judged or f"{bought}. {_pays(option, answer.advice)}"
     return Way(
         name=name,
-        price=money(option.paid_first) if (option.upfront or 0.0) > 0 else EVEN,
+        price=money(option.full_price) if (option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
         text=f"{told} {in_case(answer.nouns.ownership.form, option)}".strip(),
         action="Try it",
@@ -386,9 +388,8 @@ def _bigger(answer: Answer) -> Way:
 
 def _sale(option: Option) -> str:
     """What the sale of the owned card gives back of the price tag; empty where none is counted."""
-    back = option.paid_first - (option.upfront or 0.0)
-    if back > 0:
-        return f"; yours sells for {money(back)}"
+    if option.sold > 0:
+        return f"; yours sells for {money(option.sold)}"
     return ""
 
 
@@ -441,10 +442,13 @@ def _notably_faster(kept: Option) -> float:
     return max(chosen.NOTABLE * (kept.speed.decode if kept.speed else 0.0), LEAST)
 
 
-def _pays(option: Option, judged: Option) -> str:
-    """Hours saved, and when it pays; as it is judged, where that is without thinking."""
+def _pays(option: Option, advice: Advice) -> str:
+    """Hours saved, and when it pays beside what is free; as it is judged, where that is without
+    thinking.
+    """
+    judged = advice.as_judged(option)
     saved = judged.hours_saved
-    worth = judged.worth_from
+    worth = advice.beside_free(option).worth_from
     thinking = option.hours_saved
     if judged is option or thinking is None:
         without = ""
@@ -462,7 +466,7 @@ def _pays(option: Option, judged: Option) -> str:
         return f"{told}.{beside}"
     if not worth:
         return f"{told} and costs no more.{beside}"
-    return f"{told}: pays above {money(worth)} an hour.{beside}"
+    return f"{told}: pays above {of_an_hour(worth)} an hour.{beside}"
 
 
 def _with(option: Option, answer: Answer) -> dict[str, Any]:

@@ -130,7 +130,9 @@ def test_a_batch_that_even_several_at_once_do_not_finish_says_so() -> None:
         context=4096,
     )
     assert "one by one at" in advice.summary.gives
-    assert re.search(r"Even \d+ at once take \d+ hours\. .+ at once: done in", advice.verdict)
+    assert re.search(
+        r"Even \d+ at once take \d+ hours\. .+ at once in \w+: done in", advice.verdict
+    )
 
 
 def test_what_is_paid_for_work_that_is_due_is_in_time_though_predictions_err() -> None:
@@ -311,7 +313,7 @@ def test_a_batch_is_done_by_a_card_that_holds_more_answers_at_once() -> None:
         answer_hours=12.0,
         texts="house",
     )
-    assert re.search(r"\d\d at once: done in 1[01] hours, \$[\d,]+", advice.verdict)
+    assert re.search(r"\d\d at once in \w+: done in 1[01] hours, \$[\d,]+", advice.verdict)
 
 
 def test_an_api_that_costs_less_with_its_waiting_stands_for_a_purchase() -> None:
