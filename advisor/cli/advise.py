@@ -357,7 +357,7 @@ def _many_users_lines(answered: Answer) -> Iterator[str]:
     load = server_load(advice, request)
     users = int(advice.question.work.users)
     if load is not None or not advice.question.ownership.nothing:
-        yield from sentences(load)
+        yield from sentences(load, advice.chosen)
     if load is not None:
         yield from curve_lines(load)
     if users > 1:

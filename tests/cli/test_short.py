@@ -56,7 +56,7 @@ def test_the_line_to_type_is_a_command_in_all_of_its_words(capsys, stated) -> No
 
 def test_a_mac_offloads_nothing_to_its_only_memory(capsys) -> None:
     first, *_ = lines_of(capsys, "Mac mini M4 Pro 24GB", "qwen3-30b")
-    assert "in shared memory, the rest on the processor, llama.cpp" in first
+    assert "in shared memory, the rest on the processor" in first
     assert len(first) <= 100
 
 

@@ -17,6 +17,7 @@ from advisor.advice.arrivals.server import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.lazy import lazy
 from advisor.request.money import SECONDS_PER_HOUR
 from advisor.request.request import Request
@@ -274,8 +275,13 @@ def curve_lines(load: ServerLoad) -> Iterable[str]:
         )
 
 
-def sentences(load: ServerLoad | None) -> Iterable[str]:
-    """Sentences on users served in time, saturation, and waiting times at the stated rate."""
+def sentences(load: ServerLoad | None, chosen: Runtime | None = None) -> Iterable[str]:
+    """Sentences on users served in time, saturation, and waiting times at the stated rate; that a
+    chosen runtime queues nothing.
+    """
+    if load is None and chosen is not None and chosen.at_once is None:
+        yield f"{chosen.name} has no queue of requests, as vLLM, SGLang and TensorRT-LLM have."
+        return
     if load is None:
         yield (
             "The model fits in the GPUs here in no runtime that queues requests (vLLM, SGLang, "

@@ -285,9 +285,11 @@ def _serving(advice: Comparison) -> list[str]:
     price = price_at_once(option)
     gives = f"{name}{after_name(option, ' in its place')}"
     speed = f"{number(option.decode)} tokens a second to each{in_engine(option)}"
+    short = each.replace(f" of {users}", "").replace(" tokens a second", " tokens/s")
     return [
         f"{gives} for {price}: {each}.",
         f"{gives} for {price}: {each.replace(f' of {users}', '')}.",
+        f"{gives} for {price}: {short}.",
         f"{gives} for {price}: {speed}.",
         f"{gives} for {price}, enough for {users}{in_engine(option)}.",
     ]

@@ -211,7 +211,7 @@ def load_and_servers(answer: Answer) -> None:
     """Waiting times by users, with their limits; machines that serve all, cheapest first."""
     inputs.several(LOAD, columns=len(LOAD))
     load = _simulated(answer)
-    words = " ".join(sentences(load))
+    words = " ".join(sentences(load, answer.advice.chosen))
     say(words, "oa-strong")
     if load is not None:
         show(_chart(load, words))

@@ -241,3 +241,19 @@ def test_a_card_that_lies_idle_is_to_be_put_in() -> None:
     assert "Put in" not in advised(DRAWER | {"cards_owned": "RTX 3060 12GB"}).verdict
     # a card that is asked about and not owned is none to be put in
     assert "Put in" not in advised(DRAWER | {"cards_owned": "RTX 4090"}).verdict
+
+
+def test_a_chosen_engine_without_a_queue_is_no_lack_of_memory() -> None:
+    given = answer(Request(**TEAM).nouns())
+    assert "llama.cpp has no queue of requests" in advice_text(given, many=True)
+    assert "fits in the GPUs here in no runtime" not in advice_text(given, many=True)
+
+
+def test_the_wait_of_a_team_is_told_in_short_where_the_line_is_full() -> None:
+    asks = TEAM | {"model": "gpt-oss-120b", "gpu": "RTX 3090", "ram_gb": 128.0, "context": 4096}
+    del asks["runtime"], asks["think"]
+    advice = advised(asks | {"max_usd": 20_000.0})
+    option = advice.decision.option
+    assert option is not None
+    assert is_bought(option)
+    assert re.search(r"to each(?: of 30 users)? in \w+, the first word after", advice.summary.way)
