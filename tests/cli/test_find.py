@@ -143,14 +143,15 @@ def test_what_to_buy_within_a_budget_stands_in_the_records(
     assert main([*wanted, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     named = {row["named"]: row for row in rows if row["named"]}
-    assert (
-        {"best buy", "cheapest"} <= set(named) <= {"safe choice", "best buy", "cheapest", "fastest"}
-    )
+    assert "best buy" in named
+    assert set(named) <= {"safe choice", "best buy", "cheapest", "fastest"}
     for row in named.values():
         assert row["offer"] == "bought"
         assert row["upfront_usd"] <= 1500
     fastest = named.get("fastest", named["best buy"])
-    assert fastest["decode_tps"] >= named["cheapest"]["decode_tps"]
+    cheapest = named.get("cheapest", named["best buy"])  # the best one may be the cheapest
+    assert fastest["decode_tps"] >= cheapest["decode_tps"]
+    assert fastest["upfront_usd"] >= cheapest["upfront_usd"]
     assert main([*wanted]) == 0
     told = capsys.readouterr().out
     for row in named.values():
