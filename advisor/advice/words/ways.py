@@ -253,7 +253,8 @@ def _serving_by_setting(advice: Comparison) -> list[str]:
     if option is None:
         return []
     each = _to_each(option, advice)
-    return [f"Free: {option.name}, {each}.", f"Free: {option.name}, enough for all."]
+    name = plain(option.name)
+    return [f"Free: {name}, {each}.", f"Free: {name}, enough for all."]
 
 
 def _to_each(option: Option, advice: Comparison) -> str:

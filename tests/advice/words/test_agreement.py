@@ -257,3 +257,10 @@ def test_the_wait_of_a_team_is_told_in_short_where_the_line_is_full() -> None:
     assert option is not None
     assert is_bought(option)
     assert re.search(r"to each(?: of 30 users)? in \w+, the first word after", advice.summary.way)
+
+
+@pytest.mark.parametrize("asks", [LAPTOP, CONTRACTS, REPORTS, SERVER, FIRM, DRAWER])
+def test_no_flag_stands_in_the_two_lines_of_a_verdict(asks: dict[str, object]) -> None:
+    summary = advised(asks).summary
+    for line in (summary.gives, summary.way, *summary.purchases):
+        assert not re.search(r"(?<![\w-])--?[a-z][a-z-]*\b", line)
