@@ -96,8 +96,9 @@ def _nothing_bought(advice: Comparison) -> list[str]:
     served = advice.case.demand.crowd is Crowd.TEAM and advice.case.demand.met_by(kept)
     if another is not None and not served and another.speed.decode >= FASTER * reading_tps:
         first, *shorter = _beside(another, advice)
-        return [f"{reason} {first}".strip(), *shorter]
-    return [f"{_keep(kept)} {reason}".strip(), f"{KEEP} {reason}".strip(), reason, _keep(kept)]
+        return [" ".join(filter(None, (KEEP, reason, first))), f"{KEEP} {first}", *shorter]
+    with_power = _keep(kept)
+    return [f"{with_power} {reason}".strip(), f"{KEEP} {reason}".strip(), with_power]
 
 
 def _saves_thinking(advice: Comparison, stopped: Option) -> bool:
