@@ -214,14 +214,17 @@ def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
 
     None without figures.
     """
-    conditions = (condition,) if condition else ("new", "used")
-    rows = [usual_prices()[gpu, each] for each in conditions if (gpu, each) in usual_prices()]
-    last = next((row for row in rows if row.condition == "used"), None)
-    if last is not None and not condition and _is_out_of_production(last):
-        return last.as_price
-    if rows:
-        return rows[0].as_price
-    return None
+    new = usual_prices().get((gpu, "new"))
+    used = usual_prices().get((gpu, "used"))
+    if condition:
+        row = usual_prices().get((gpu, condition))
+    elif used is not None and _is_out_of_production(used):
+        row = used
+    else:
+        row = new or used
+    if row is None:
+        return None
+    return row.as_price
 
 
 SOLD_NEW_YEARS = 4.0
